@@ -1,0 +1,1 @@
+"""Packaged as ``tracestore.cli``."""
