@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 from tracestore.evaluation.ranking import Metric, Ranking, TieInterval, checked_cutoff
 from tracestore.evaluation.ties import TieGroup, first_relevant_group, first_relevant_rank
 
@@ -32,7 +34,5 @@ def hit_at(k: int) -> Metric:
 def _chance_of_a_hit(group: TieGroup, k: int) -> float:
     """Return 1 - C(size - relevant, draws) / C(size, draws), the ranks up to k being the draws from the tie."""
     draws = min(k - group.before, group.size)
-    none = 1.0
-    for drawn in range(draws):
-        none *= max(group.size - group.relevant - drawn, 0) / (group.size - drawn)
-    return 1.0 - none
+    ways = comb(group.size, draws)
+    return (ways - comb(group.size - group.relevant, draws)) / ways  # exact until the division
