@@ -31,6 +31,14 @@ LONGEST = 1.8e19
 _CONTENT = regex.compile(r"[\p{L}\p{N}\p{S}\p{Co}]")
 
 
+class AnswerError(EmbeddingError):
+    """What an embedder raises about some of the texts of one call: ``rows`` are their places in that call."""
+
+    def __init__(self, problem: str, rows: Sequence[int], *, hint: str | None = None) -> None:
+        super().__init__(problem, hint=hint)
+        self.rows = tuple(rows)
+
+
 class Embedder(Protocol):
     """What a model must offer. Plug-ins implement this; see ``docs/embedders.md``."""
 
@@ -42,8 +50,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, kind: Kind) -> Vector:
         """Return the model's raw answer, shape ``(len(texts), dimension)``, in the order of ``texts``.
 
-        The embedder adds the recipe's prefixes itself. It raises :class:`EmbeddingError` rather than
-        inventing a vector.
+        The embedder adds the recipe's prefixes itself. Rather than inventing a vector it raises
+        :class:`AnswerError`, which knows the texts at fault, or any other :class:`EmbeddingError`.
         """
         ...
 
@@ -134,11 +142,11 @@ def name_inputs(texts: Sequence[str], positions: Sequence[int]) -> str:
 
 
 def input_error(
-    problem: str, texts: Sequence[str], positions: Sequence[int], **kwargs: str
+    problem: str, texts: Sequence[str], positions: Sequence[int], hint: str | None = None
 ) -> EmbeddingError:
     """Make the error that names the inputs at fault."""
     message = f"{problem}: {name_inputs(texts, positions)}"
-    return EmbeddingError(message, inputs=[_excerpt(text) for text in texts], hint=kwargs.get("hint"))
+    return EmbeddingError(message, inputs=[_excerpt(text) for text in texts], hint=hint)
 
 
 def _excerpt(text: str) -> str:
@@ -152,6 +160,14 @@ def _checked(
     name = embedder.recipe.recipe_id
     try:
         answer = np.asarray(embedder.embed(texts, kind=kind))
+    except AnswerError as problem:
+        rows = problem.rows
+        raise input_error(
+            f"{name} {problem.message}",
+            [texts[row] for row in rows],
+            [positions[row] for row in rows],
+            problem.hint,
+        ) from problem
     except TracestoreError:
         raise
     except Exception as problem:  # a model's own failure, of whatever class, belongs to these inputs
