@@ -149,4 +149,4 @@ def conn(dsn: str) -> Iterator[Connection]:
 
 def _execute(dsn: str, statement: str, *names: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))  # type: ignore[arg-type]
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))

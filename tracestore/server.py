@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,20 +71,28 @@ def ensure_running(
     no store, ConfigError when this machine or the store does not allow it, StoreError when the server
     fails; its hint then has the end of the server's log.
     """
-    place = open_place(store, create=create)
-    server = _already_up(place, version)
-    if server is not None:
-        return server
-    try:
+    with _system_errors(store):
+        place = open_place(store, create=create)
+        server = _already_up(place, version)
+        if server is not None:
+            return server
         with changing(place.home):
             found = data_folder(place, version)
             install = _install(place, found[1] if found else version or DEFAULT_VERSION)
             data_dir = found[0] if found else _first_data(place, install, create=create)
             return bring_up(place, install, data_dir, settings or {}, timeout)
+
+
+@contextmanager
+def _system_errors(store: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into one sentence."""
+    try:
+        yield
     except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
         raise ConfigError(
-            f"cannot run a server on {place.home}: {error.strerror or error} ({error.filename})",
-            hint="may the folder be written, and is there room on the disk?",
+            f"cannot use the store at {store}: {error.strerror or error}{where}",
+            hint="may you write there, and is there room on the disk? Or connect to another server with --dsn",
         ) from error
 
 
@@ -109,18 +118,24 @@ def _first_data(place: StorePlace, install: Install, *, create: bool) -> Path:
 
 def stop(store: Path) -> bool:
     """Stop a store's server, rolling back what is open; False when it was not running."""
-    place = open_place(store, create=False)
-    with changing(place.home):
-        found = data_folder(place, None)
-        if found is None or not is_running(place, found[0]):
-            return False
-        stop_running(place, found[0], time.monotonic() + _STOP_SECONDS)
-    return True
+    with _system_errors(store):
+        place = open_place(store, create=False)
+        with changing(place.home):
+            found = data_folder(place, None)
+            if found is None or not is_running(place, found[0]):
+                return False
+            stop_running(place, found[0], time.monotonic() + _STOP_SECONDS)
+        return True
 
 
 def status(store: Path) -> StoreStatus:
     """Return what is known of a store; starts and changes nothing."""
-    place = open_place(store, create=False)
+    with _system_errors(store):
+        place = open_place(store, create=False)
+        return _status(place)
+
+
+def _status(place: StorePlace) -> StoreStatus:
     found = data_folder(place, None)
     if found is None:
         return StoreStatus(place.store, "absent")
@@ -139,18 +154,19 @@ def destroy(store: Path) -> None:
 
     Files in ``.tracestore`` that are not tracestore's stay, and the folder with them.
     """
-    if is_dangling(store):
-        remove_folders(store, None)
-        return
-    place = open_place(store, create=False)
-    with changing(place.home):
-        found = data_folder(place, None)
-        if found is not None:
-            stop_running(place, found[0], time.monotonic() + _STOP_SECONDS)
-            remove_data(place, found[0])
-        remove_folders(store, place.home)
+    with _system_errors(store):
+        if is_dangling(store):
+            remove_folders(store, None)
+            return
+        place = open_place(store, create=False)
+        with changing(place.home):
+            found = data_folder(place, None)
+            if found is not None:
+                stop_running(place, found[0], time.monotonic() + _STOP_SECONDS)
+                remove_data(place, found[0])
+            remove_folders(store, place.home)
 
 
-def psql_program(server: Server) -> Path:
-    """Return the ``psql`` that came with a server."""
-    return locate(server.version).program("psql")
+def psql_program(version: int = DEFAULT_VERSION) -> Path:
+    """Return the ``psql`` that comes with the embedded server."""
+    return locate(version).program("psql")

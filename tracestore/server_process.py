@@ -73,9 +73,9 @@ def server_of(place: StorePlace, data_dir: Path, version: int) -> Server:
 def postmaster_of(data_dir: Path) -> int | None:
     """Return the server's first process; None when it is dead, though others may still live."""
     told = read_pid_file(data_dir)
-    if told is not None and (_program_of(told.pid) or "").startswith("postgres"):
-        return told.pid
-    return None
+    if told is None or _program_of(told.pid) is None or _is_foreign(told.pid, data_dir):
+        return None
+    return told.pid
 
 
 def is_running(place: StorePlace, data_dir: Path) -> bool:
@@ -119,8 +119,10 @@ def retire_pid_file(data_dir: Path) -> None:
     if found is None:
         path.unlink(missing_ok=True)
     elif _is_foreign(found.pid, data_dir):
-        rest = path.read_bytes().partition(b"\n")[2]
-        with path.open("rb+") as file:  # in place, so that its owner stays
+        # In place, so that its owner stays; root follows no link that the server's account may have put here.
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "rb+") as file:
+            rest = file.read().partition(b"\n")[2]
+            file.seek(0)
             file.write(f"{_NO_PROCESS}\n".encode() + rest)
             file.truncate()
 

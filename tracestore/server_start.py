@@ -30,6 +30,7 @@ from tracestore.server_process import (
 from tracestore.server_socket import PORT, check_socket_dir, make_socket_dir, remove_socket_dir, socket_exists
 from tracestore.server_store import StorePlace
 
+_READY_PATIENCE = 20.0  # seconds of refusals from a server that says it is ready: all its connections taken?
 _POLL = 0.02  # seconds between looks at a starting server
 _LOG_LIMIT = 10_000_000  # bytes; a longer log is set aside when the server starts
 _LOG_TAIL = 8  # lines shown when a start fails
@@ -113,6 +114,7 @@ def bring_up(
     deadline = time.monotonic() + timeout
     orphans = _Orphans(data_dir)
     started = False
+    ready_since: float | None = None
     while True:
         if not is_running(place, data_dir):
             if started:
@@ -123,9 +125,11 @@ def bring_up(
         refusal = try_connect(place, server)
         if refusal is None:
             return server
-        if time.monotonic() > deadline:
-            raise _failure(f"the embedded server did not answer in {timeout:.0f} s ({refusal})", data_dir)
-        if _lost_its_socket(data_dir):
+        now = time.monotonic()
+        ready_since = (ready_since or now) if _says_ready(data_dir) else None
+        if now > deadline or (ready_since and now > ready_since + _READY_PATIENCE):
+            raise _failure(f"the embedded server does not let us in: {refusal}", data_dir)
+        if ready_since and not socket_exists(server.socket_dir):
             stop_running(place, data_dir, deadline)
             started = False
         orphans.tell_to_quit()
@@ -159,10 +163,9 @@ def send(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-def _lost_its_socket(data_dir: Path) -> bool:
+def _says_ready(data_dir: Path) -> bool:
     told = read_pid_file(data_dir)
-    ready = told is not None and told.status == "ready" and postmaster_of(data_dir) is not None
-    return ready and told is not None and told.socket_dir is not None and not socket_exists(told.socket_dir)
+    return told is not None and told.status == "ready" and postmaster_of(data_dir) is not None
 
 
 def try_connect(place: StorePlace, server: Server) -> str | None:

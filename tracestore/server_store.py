@@ -75,21 +75,15 @@ def open_place(store: Path, *, create: bool) -> StorePlace:
             f"PostgreSQL cannot keep data below {str(store)!r}", hint="the path has a line break"
         )
     owner = _current_account()
-    try:
-        if create and not store.is_dir():
-            _make_store(store)
-        if not store.is_dir():
-            raise NotFound(
-                f"there is no store at {store}",
-                hint=f"`tracestore db up` makes one in the working folder, {_OTHER_SERVER}",
-            )
-        _check_folder(store, owner)
-        return _place_of_root(store, owner, create=create) if owner.uid == 0 else _place_of_user(store, owner)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot use the store at {store}: {error.strerror or error} ({error.filename})",
-            hint=f"use a folder you may write, {_OTHER_SERVER}",
-        ) from error
+    if create and not store.is_dir():
+        _make_store(store)
+    if not store.is_dir():
+        raise NotFound(
+            f"there is no store at {store}",
+            hint=f"`tracestore db up` makes one in the working folder, {_OTHER_SERVER}",
+        )
+    _check_folder(store, owner)
+    return _place_of_root(store, owner, create=create) if owner.uid == 0 else _place_of_user(store, owner)
 
 
 def _current_account() -> Account:
