@@ -1,0 +1,91 @@
+create type tracestore.lease as (
+  build_id bigint,
+  parent_build_id bigint,
+  lease_token uuid
+);
+comment on type tracestore.lease is 'A build in the making and the token that allows to finish it.';
+
+create function tracestore.begin_build(
+  index_id bigint, cutoff timestamptz, chunker_version integer, manifest_header text, lease interval default '60 seconds')
+returns tracestore.lease
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_held tracestore_data.build;
+  v_lease tracestore.lease;
+begin
+  perform from tracestore_data.retrieval_index i where i.index_id = begin_build.index_id for no key update;
+  select b.* into v_held from tracestore_data.build b
+  where b.index_id = begin_build.index_id and b.state = 'building';
+  if found then
+    -- A holder whose server process is gone cannot finish, however long its lease.
+    if v_held.lease_expires_at > clock_timestamp() and exists (
+         select from pg_stat_activity a
+         where a.pid = v_held.lease_pid and coalesce(a.backend_start, v_held.lease_backend_start) = v_held.lease_backend_start) then
+      raise exception using errcode = 'TS006',
+        message = format('build B-%s of this index is in the making', v_held.build_id),
+        detail = format('by %s since %s', v_held.actor, v_held.started_at),
+        hint = format('Wait for it; its lease ends at %s unless it is renewed.', v_held.lease_expires_at);
+    end if;
+    update tracestore_data.build b
+    set state = 'failed', failure = 'its process went away', lease_token = null
+    where b.build_id = v_held.build_id;
+  end if;
+  select max(b.build_id) into v_lease.parent_build_id
+  from tracestore_data.build b where b.index_id = begin_build.index_id and b.state = 'ready';
+  insert into tracestore_data.build (
+    index_id, parent_build_id, cutoff_at, chunker_version, manifest_header, lease_token, lease_expires_at, lease_pid,
+    lease_backend_start)
+  values (
+    begin_build.index_id, v_lease.parent_build_id, cutoff, begin_build.chunker_version, begin_build.manifest_header,
+    gen_random_uuid(), clock_timestamp() + lease, pg_backend_pid(),
+    (select a.backend_start from pg_stat_activity a where a.pid = pg_backend_pid()))
+  returning build_id, lease_token into v_lease.build_id, v_lease.lease_token;
+  return v_lease;
+end
+$$;
+comment on function tracestore.begin_build(bigint, timestamptz, integer, text, interval) is
+  'Takes the lease of an index and opens a build. An error while another process holds it.';
+
+create function tracestore.renew_lease(build_id bigint, lease_token uuid, lease interval default '60 seconds')
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  update tracestore_data.build b set lease_expires_at = clock_timestamp() + lease
+  where b.build_id = renew_lease.build_id and b.state = 'building' and b.lease_token = renew_lease.lease_token;
+  if not found then
+    raise exception using errcode = 'TS006', message = format('build B-%s lost its lease', renew_lease.build_id),
+      hint = 'Another process took over; run the build again.';
+  end if;
+end
+$$;
+comment on function tracestore.renew_lease(bigint, uuid, interval) is
+  'Keeps the lease, and locks the build to the end of the transaction; an error if another process took it over.';
+
+create function tracestore.abandon_build(build_id bigint, lease_token uuid, failure text default null)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if failure is null then
+    delete from tracestore_data.build b
+    where b.build_id = abandon_build.build_id and b.state = 'building' and b.lease_token = abandon_build.lease_token;
+  else
+    update tracestore_data.build b
+    set state = 'failed', failure = abandon_build.failure, lease_token = null
+    where b.build_id = abandon_build.build_id and b.state = 'building' and b.lease_token = abandon_build.lease_token;
+  end if;
+end
+$$;
+comment on function tracestore.abandon_build(bigint, uuid, text) is
+  'Gives the lease back: the build failed, or without a failure there was nothing to build.';

@@ -1,0 +1,82 @@
+-- requires: chunk_faults, manifest, begin_build
+create function tracestore.close_members(build_id bigint, version_keys bigint[], keep_chunks boolean)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_index bigint;
+  v_count bigint;
+begin
+  select b.index_id into strict v_index
+  from tracestore_data.build b where b.build_id = close_members.build_id and b.state = 'building';
+  update tracestore_data.manifest_entry m
+  set removed_build = close_members.build_id
+  where m.index_id = v_index and m.removed_build is null and m.version_key = any (version_keys);
+  if keep_chunks then
+    return 0;
+  end if;
+  execute format(
+    'update tracestore_data.chunk c set removed_build = $1
+     where c.index_id = %s and c.removed_build is null and c.version_key = any ($2)', v_index)
+  using build_id, version_keys;
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+comment on function tracestore.close_members(bigint, bigint[], boolean) is
+  'Ends the membership of versions from this build on, and unless keep_chunks tombstones their chunks; returns how many.';
+
+create function tracestore.finish_build(build_id bigint, lease_token uuid, embedding_calls bigint, reused bigint)
+returns tracestore_data.build
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_build tracestore_data.build;
+  v_fault tracestore.chunk_fault;
+  v_documents bigint;
+  v_expected bigint;
+  v_counts record;
+begin
+  perform tracestore.renew_lease(finish_build.build_id, finish_build.lease_token);
+  select b.* into strict v_build from tracestore_data.build b where b.build_id = finish_build.build_id;
+  -- The gate of every build: each new span is what it claims to be.
+  select f.* into v_fault from tracestore.chunk_faults(v_build.index_id, v_build.build_id, true) f limit 1;
+  if found then
+    raise exception using errcode = 'TS007',
+      message = format('build B-%s has a chunk whose %s', v_build.build_id, v_fault.fault),
+      detail = (select format('document %s version %s ordinal %s', d.doc_id, v.version_id, v_fault.ordinal)
+                from tracestore_data.document_version v join tracestore_data.document d using (doc_key)
+                where v.version_key = v_fault.version_key),
+      hint = 'Nothing was changed. The chunker and the stored text disagree.';
+  end if;
+  select count(*), coalesce(sum(m.chunk_count), 0) into v_documents, v_expected
+  from tracestore_data.manifest_entry m where m.index_id = v_build.index_id and m.removed_build is null;
+  execute format(
+    'select count(*) as chunks, count(*) filter (where c.content_key is null) as not_embeddable,
+       count(*) filter (where c.split) as split, count(*) filter (where e.truncated) as truncated
+     from tracestore_data.chunk c
+     left join tracestore_data.embedding e on e.index_id = %1$s and e.content_key = c.content_key and e.truncated
+     where c.index_id = %1$s and c.removed_build is null', v_build.index_id)
+  into v_counts;
+  if v_counts.chunks <> v_expected then
+    raise exception using errcode = 'TS007', message = format('build B-%s has %s chunks, its manifest says %s',
+      v_build.build_id, v_counts.chunks, v_expected), hint = 'Nothing was changed. Run the build again.';
+  end if;
+  update tracestore_data.build b
+  set state = 'ready', committed_at = clock_timestamp(), lease_token = null, documents = v_documents,
+    chunks = v_counts.chunks, not_embeddable = v_counts.not_embeddable, split = v_counts.split,
+    truncated = v_counts.truncated, embedding_calls = finish_build.embedding_calls, reused = finish_build.reused,
+    index_version = tracestore.manifest_sha256(v_build.build_id)
+  where b.build_id = v_build.build_id
+  returning b.* into v_build;
+  return v_build;
+end
+$$;
+comment on function tracestore.finish_build(bigint, uuid, bigint, bigint) is
+  'Checks what a build wrote, counts it, names it by its manifest and marks it ready. The last statement of its transaction.';

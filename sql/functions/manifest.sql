@@ -1,0 +1,65 @@
+-- requires: length_prefixed
+create type tracestore.manifest_row as (
+  doc_id text,
+  version_id text,
+  version_seq integer,
+  version_state text,
+  content_sha256 text
+);
+comment on type tracestore.manifest_row is 'A member of a build, with its state in that build.';
+
+create function tracestore.manifest(build_id bigint)
+returns setof tracestore.manifest_row
+language sql
+stable
+parallel safe
+begin atomic
+  select d.doc_id, v.version_id, v.version_seq, m.version_state, encode(v.content_sha256, 'hex')
+  from tracestore_data.build b
+  join tracestore_data.manifest_entry m
+    on m.index_id = b.index_id and m.added_build <= b.build_id and (m.removed_build is null or m.removed_build > b.build_id)
+  join tracestore_data.document_version v on v.version_key = m.version_key
+  join tracestore_data.document d on d.doc_key = v.doc_key
+  where b.build_id = manifest.build_id and b.state = 'ready'
+  order by d.doc_id collate "C", v.version_seq;
+end;
+comment on function tracestore.manifest(bigint) is 'Every document version that is a member of a build, in order of doc_id and version_seq.';
+
+create function tracestore.manifest_sha256(build_id bigint)
+returns bytea
+language sql
+stable
+parallel safe
+begin atomic
+  -- Two levels, by the first byte of sha256(doc_id): no aggregate comes near 1 GB.
+  with entry as (
+    select d.doc_id, v.version_id, get_byte(sha256(convert_to(d.doc_id, 'UTF8')), 0) as bucket,
+      tracestore.length_prefixed(d.doc_id) || tracestore.length_prefixed(v.version_id)
+      || tracestore.length_prefixed(m.version_state) || tracestore.length_prefixed(v.media_type)
+      || tracestore.length_prefixed(v.content_sha256) as encoded
+    from tracestore_data.build b
+    join tracestore_data.manifest_entry m
+      on m.index_id = b.index_id and m.added_build <= b.build_id and (m.removed_build is null or m.removed_build > b.build_id)
+    join tracestore_data.document_version v on v.version_key = m.version_key
+    join tracestore_data.document d on d.doc_key = v.doc_key
+    where b.build_id = manifest_sha256.build_id
+  ),
+  level_one as (
+    select bucket, sha256(string_agg(encoded, ''::bytea order by doc_id collate "C", version_id collate "C")) as digest
+    from entry group by bucket
+  )
+  select sha256(
+    tracestore.length_prefixed(b.manifest_header)
+    || coalesce((select string_agg(substring(int4send(bucket) from 4) || digest, ''::bytea order by bucket) from level_one), ''))
+  from tracestore_data.build b
+  where b.build_id = manifest_sha256.build_id;
+end;
+comment on function tracestore.manifest_sha256(bigint) is 'SHA-256 of a build''s manifest, computed from the rows.';
+
+create function tracestore.manifest_hash(build_id bigint)
+returns text
+language sql
+stable
+parallel safe
+return encode(tracestore.manifest_sha256(build_id), 'hex');
+comment on function tracestore.manifest_hash(bigint) is 'The manifest hash computed from the rows, in hex; must equal the build''s index_version.';

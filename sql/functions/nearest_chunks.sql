@@ -1,0 +1,62 @@
+-- requires: near_chunk
+create function tracestore.nearest_chunks(
+  index_id bigint, build_id bigint, unit_query @vector@.vector, match_count integer)
+returns tracestore.near_chunk[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_nearest tracestore.near_chunk[];
+  v_fetched integer;
+  v_last numeric;
+  v_width integer;
+begin
+  -- Vectors first: 102 ms for 100k x 256, where joining first takes 212 to 500 ms. The widths are tried in turn
+  -- because the nearest vectors may belong to chunks of other builds or to suppressed documents.
+  foreach v_width in array array[greatest(200, 4 * match_count), greatest(2000, 20 * match_count), null] loop
+    execute format(
+      $query$
+      with near as materialized (
+        select e.content_key, (e.vec operator(@vector@.<#>) $1) + 0 as distance
+        from tracestore_data.embedding e
+        where e.index_id = %1$s
+        -- The sum matches no index: this scan is exact whatever indexes there are.
+        order by (e.vec operator(@vector@.<#>) $1) + 0
+        limit $4
+      ),
+      member as (
+        select c.version_key, c.ordinal, c.added_build, round(n.distance::numeric, 6) as distance_key,
+          d.doc_id, v.version_seq, c.span_start
+        from near n
+        join tracestore_data.chunk c on c.index_id = %1$s and c.content_key = n.content_key
+        join tracestore_data.document_version v on v.version_key = c.version_key
+        join tracestore_data.document d on d.doc_key = v.doc_key
+        where c.added_build <= $2 and (c.removed_build is null or c.removed_build > $2)
+          and not exists (
+            select from tracestore_data.suppression s
+            where s.doc_key = v.doc_key and s.lifted_at is null
+              and (s.version_key is null or s.version_key = v.version_key))
+        order by 4, d.doc_id collate "C", v.version_seq, c.ordinal, c.span_start
+        limit $3
+      )
+      select
+        (select count(*) from near),
+        (select round(max(n.distance)::numeric, 6) from near n),
+        array(select row(m.version_key, m.ordinal, m.added_build, m.distance_key)::tracestore.near_chunk
+              from member m
+              order by m.distance_key, m.doc_id collate "C", m.version_seq, m.ordinal, m.span_start)
+      $query$, index_id)
+    into v_fetched, v_last, v_nearest
+    using unit_query, build_id, match_count, v_width;
+    -- Complete when all vectors were seen, or when the last hit is strictly nearer than the last vector
+    -- fetched: a tie at the edge may have more members beyond it.
+    exit when v_width is null or v_fetched < v_width
+      or (cardinality(v_nearest) = match_count and (v_nearest[match_count]).distance_key < v_last);
+  end loop;
+  return v_nearest;
+end
+$$;
+comment on function tracestore.nearest_chunks(bigint, bigint, @vector@.vector, integer) is
+  'The nearest chunks of a build in total order: vectors first, then the chunks that share them.';

@@ -1,0 +1,65 @@
+create type tracestore.planned_change as (
+  action text,
+  version_key bigint,
+  version_state text,
+  family_id text,
+  class text,
+  chunk_count integer
+);
+comment on type tracestore.planned_change is
+  'add: a version to chunk. close: a member that leaves. relabel: a member whose state, family or class changed, chunks untouched.';
+
+create function tracestore.plan_build(index_id bigint, cutoff timestamptz, rechunk boolean)
+returns setof tracestore.planned_change
+language sql
+stable
+begin atomic
+  with in_effect as (
+    select distinct on (v.doc_key) v.doc_key, v.version_key, v.version_state, v.erased_at, d.family_id, d.class
+    from tracestore_data.retrieval_index i
+    join tracestore_data.document d using (collection_id)
+    join tracestore_data.document_version v using (doc_key)
+    where i.index_id = plan_build.index_id and v.effective_from <= cutoff and v.version_state <> 'withdrawn'
+    order by v.doc_key, v.effective_from desc, v.version_seq desc
+  ),
+  wanted as (
+    select e.version_key, 'current'::text as version_state, e.family_id, e.class
+    from in_effect e
+    where e.erased_at is null
+      and not exists (
+        select from tracestore_data.suppression s
+        where s.doc_key = e.doc_key and s.lifted_at is null and (s.version_key is null or s.version_key = e.version_key))
+  ),
+  member as (
+    select m.version_key, m.version_state, m.family_id, m.class, m.chunk_count
+    from tracestore_data.manifest_entry m
+    where m.index_id = plan_build.index_id and m.removed_build is null
+  )
+  select
+    case
+      when w.version_key is null then 'close'
+      when m.version_key is null or rechunk then 'add'
+      else 'relabel'
+    end,
+    coalesce(w.version_key, m.version_key), w.version_state, w.family_id, w.class, m.chunk_count
+  from wanted w
+  full join member m on m.version_key = w.version_key
+  where w.version_key is null or m.version_key is null or rechunk
+    or (w.version_state, w.family_id, w.class) is distinct from (m.version_state, m.family_id, m.class)
+  order by 2;
+end;
+comment on function tracestore.plan_build(bigint, timestamptz, boolean) is
+  'What a build has to change: the corpus in effect at the cut-off against the latest ready build.';
+
+create function tracestore.texts_of(version_keys bigint[])
+returns table (version_key bigint, doc_id text, version_id text, media_type text, content bytea)
+language sql
+stable
+begin atomic
+  select v.version_key, d.doc_id, v.version_id, v.media_type, v.content
+  from tracestore_data.document_version v
+  join tracestore_data.document d using (doc_key)
+  where v.version_key = any (version_keys)
+  order by v.version_key;
+end;
+comment on function tracestore.texts_of(bigint[]) is 'Content of versions, to be chunked; null where it was erased meanwhile.';

@@ -1,0 +1,80 @@
+create function tracestore.publish(
+  index_alias text, build_id bigint, expected_build_id bigint default null, reason text default null, force boolean default false)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_build tracestore_data.build;
+  v_index tracestore_data.retrieval_index;
+  v_served tracestore_data.alias;
+  v_other text;
+  v_event bigint;
+begin
+  if not coalesce(tracestore_data.is_citable_id(index_alias), false) then
+    raise exception using errcode = 'TS008', message = 'the alias cannot be a name', detail = left(quote_nullable(index_alias), 200),
+      hint = 'Names have 1 to 1024 bytes, are NFC and hold no control characters.';
+  end if;
+  -- One switch of an alias at a time, also of one that does not exist yet: each event is stamped after the one before.
+  perform pg_advisory_xact_lock(hashtextextended('tracestore alias ' || index_alias, 0));
+  select b.* into v_build from tracestore_data.build b where b.build_id = publish.build_id;
+  if not found then
+    raise exception using errcode = 'TS003', message = format('there is no build B-%s', publish.build_id),
+      hint = 'View tracestore.builds lists builds.';
+  end if;
+  if v_build.state <> 'ready' or v_build.level <> 'vectors' then
+    raise exception using errcode = 'TS004',
+      message = format('build B-%s cannot be served', v_build.build_id),
+      detail = format('state %s, retained %s', v_build.state, v_build.level), hint = 'Publish a ready build whose level is vectors.';
+  end if;
+  if v_build.chunks - v_build.not_embeddable = 0 then
+    raise exception using errcode = 'TS007', message = format('build B-%s has nothing to search', v_build.build_id),
+      detail = format('%s documents, %s chunks, %s of them not embeddable', v_build.documents, v_build.chunks, v_build.not_embeddable),
+      hint = 'Ingest documents and build again.';
+  end if;
+  select i.* into v_index from tracestore_data.retrieval_index i where i.index_id = v_build.index_id;
+  select c.slug into v_other
+  from tracestore_data.alias_event e join tracestore_data.collection c using (collection_id)
+  where e.alias_name = index_alias and e.collection_id <> v_index.collection_id limit 1;
+  if found then
+    raise exception using errcode = 'TS004', message = format('alias %s serves collection %s', quote_ident(index_alias), quote_literal(v_other)),
+      hint = 'Use another alias for another collection.';
+  end if;
+  select a.* into v_served from tracestore_data.alias a
+  where a.alias_name = index_alias and a.recipe_key = v_index.recipe_key;
+  if expected_build_id is not null and expected_build_id is distinct from v_served.build_id then
+    raise exception using errcode = 'TS006',
+      message = format('alias %s serves %s, not B-%s', quote_ident(index_alias),
+        coalesce('B-' || v_served.build_id, 'nothing'), expected_build_id),
+      hint = 'Somebody switched it meanwhile; look again, then publish.';
+  end if;
+  if v_served.build_id = v_build.build_id then
+    return v_served.alias_event_id;
+  end if;
+  insert into tracestore_data.alias_event (
+    alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason, forced)
+  values (
+    index_alias, v_index.collection_id, v_index.recipe_key, 'publish', v_served.build_id, v_build.build_id,
+    greatest(clock_timestamp(), (select max(e.occurred_at) + interval '1 microsecond'
+                                 from tracestore_data.alias_event e where e.alias_name = index_alias)),
+    publish.reason, false)
+  returning alias_event_id into v_event;
+  -- A build of another recipe replaces what the alias served: queries of the old recipe are refused from now on.
+  with gone as (
+    delete from tracestore_data.alias a
+    where a.alias_name = index_alias and a.recipe_key <> v_index.recipe_key
+    returning a.*
+  )
+  insert into tracestore_data.alias_event (alias_name, collection_id, recipe_key, action, from_build_id, reason)
+  select alias_name, collection_id, recipe_key, 'retire', build_id, format('replaced by B-%s', v_build.build_id) from gone;
+  insert into tracestore_data.alias (alias_name, recipe_key, collection_id, build_id, alias_event_id)
+  values (index_alias, v_index.recipe_key, v_index.collection_id, v_build.build_id, v_event)
+  on conflict (alias_name, recipe_key) do update
+  set build_id = excluded.build_id, alias_event_id = excluded.alias_event_id;
+  return v_event;
+end
+$$;
+comment on function tracestore.publish(text, bigint, bigint, text, boolean) is
+  'Lets an alias serve a build: one row and one event. With expected_build_id only if that is what it serves now. Returns the event; the same build again changes nothing.';

@@ -1,0 +1,129 @@
+-- requires: citation, parse_citation, page_of
+create type tracestore.resolution as (
+  status text,
+  reason text,
+  text text,
+  heading_path text[],
+  page text,
+  source text,
+  title text,
+  collection text,
+  doc_id text,
+  version_id text,
+  version_seq integer,
+  version_state text,
+  effective_from timestamptz,
+  span_start bigint,
+  span_end bigint,
+  context_start bigint,
+  context_end bigint,
+  span_sha256 text,
+  content_sha256 text,
+  citation text
+);
+comment on type tracestore.resolution is
+  'What a citation stands for. status ok: text is the passage. span_mismatch: the stored text is not what was cited (reason text_differs, out_of_range). version_missing: reason erased, never_existed.';
+
+create function tracestore.resolve_span(wanted tracestore.citation_parts)
+returns tracestore.resolution
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found tracestore.resolution;
+  v_version tracestore_data.document_version;
+  v_text text;
+begin
+  v_found.collection := wanted.collection;
+  v_found.doc_id := wanted.doc_id;
+  v_found.version_id := wanted.version_id;
+  v_found.span_start := wanted.span_start;
+  v_found.span_end := wanted.span_end;
+  select v.* into v_version
+  from tracestore_data.collection c
+  join tracestore_data.document d using (collection_id)
+  join tracestore_data.document_version v using (doc_key)
+  where c.slug = wanted.collection and d.doc_id = wanted.doc_id and v.version_id = wanted.version_id;
+  if not found then
+    v_found.status := 'version_missing';
+    v_found.reason := 'never_existed';
+    return v_found;
+  end if;
+  v_found.version_seq := v_version.version_seq;
+  v_found.version_state := v_version.version_state;
+  v_found.effective_from := v_version.effective_from;
+  v_found.content_sha256 := encode(v_version.content_sha256, 'hex');
+  if v_version.content is null then
+    v_found.status := 'version_missing';
+    v_found.reason := 'erased';
+    return v_found;
+  end if;
+  v_text := substr(convert_from(v_version.content, 'UTF8'), (wanted.span_start + 1)::integer,
+    (wanted.span_end - wanted.span_start)::integer);
+  if wanted.span_end > v_version.char_count then
+    v_found.status := 'span_mismatch';
+    v_found.reason := 'out_of_range';
+    return v_found;
+  end if;
+  v_found.span_sha256 := encode(sha256(convert_to(v_text, 'UTF8')), 'hex');
+  if not starts_with(v_found.span_sha256, wanted.sha256_prefix) then
+    v_found.status := 'span_mismatch';
+    v_found.reason := 'text_differs';
+    v_found.span_sha256 := null;
+    return v_found;
+  end if;
+  v_found.status := 'ok';
+  v_found.text := v_text;
+  v_found.page := tracestore.page_of(v_version.pages, wanted.span_start);
+  v_found.source := v_version.source_uri;
+  select d.title into v_found.title from tracestore_data.document d where d.doc_key = v_version.doc_key;
+  v_found.citation := tracestore.citation(wanted.collection, wanted.doc_id, wanted.version_id, wanted.span_start,
+    wanted.span_end, sha256(convert_to(v_text, 'UTF8')));
+  -- The cited chunk if any index still has it, else one that holds the beginning of the passage.
+  select c.heading_path, least(c.context_start, wanted.span_start), greatest(c.context_end, wanted.span_end)
+  into v_found.heading_path, v_found.context_start, v_found.context_end
+  from tracestore_data.chunk c
+  where c.version_key = v_version.version_key and c.span_start <= wanted.span_start and c.span_end > wanted.span_start
+  order by (c.span_start, c.span_end) = (wanted.span_start, wanted.span_end) desc, c.added_build desc
+  limit 1;
+  return v_found;
+end
+$$;
+comment on function tracestore.resolve_span(tracestore.citation_parts) is 'Finds the words of a span and checks them against the hash.';
+
+create function tracestore.resolve(citation text)
+returns tracestore.resolution
+language sql
+stable
+parallel safe
+return tracestore.resolve_span(tracestore.parse_citation(citation));
+comment on function tracestore.resolve(text) is 'The exact words of a citation, or a definite reason why not.';
+
+create function tracestore.resolve(evidence jsonb)
+returns tracestore.resolution
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found tracestore.resolution;
+begin
+  if evidence ->> 'citation' is null then
+    raise exception using errcode = 'TS008', message = 'the evidence record has no citation',
+      hint = 'Pass a hit as JSON, or an object with the key citation.';
+  end if;
+  v_found := tracestore.resolve(evidence ->> 'citation');
+  -- A record carries the whole hash, the citation only its beginning.
+  if v_found.status = 'ok' and v_found.span_sha256 <> coalesce(evidence ->> 'span_sha256', v_found.span_sha256) then
+    v_found.status := 'span_mismatch';
+    v_found.reason := 'text_differs';
+    v_found.text := null;
+    v_found.span_sha256 := null;
+  end if;
+  return v_found;
+end
+$$;
+comment on function tracestore.resolve(jsonb) is 'The exact words of an evidence record, checked against its whole hash.';

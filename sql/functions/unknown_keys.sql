@@ -1,0 +1,42 @@
+create function tracestore.unknown_keys(index_id bigint, content_keys bytea[])
+returns setof bytea
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query execute format(
+    'select distinct wanted.key from unnest($1) as wanted (key)
+     where not exists (select from tracestore_data.embedding e where e.index_id = %s and e.content_key = wanted.key)',
+    index_id)
+  using content_keys;
+end
+$$;
+comment on function tracestore.unknown_keys(bigint, bytea[]) is 'Which content keys have no vector in an index yet.';
+
+create function tracestore.known_vectors(index_id bigint, content_keys bytea[])
+returns table (content_key bytea, vec @vector@.vector, truncated boolean)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_other bigint;
+begin
+  for v_other in
+    select other.index_id
+    from tracestore_data.retrieval_index i
+    join tracestore_data.retrieval_index other on other.recipe_key = i.recipe_key and other.index_id <> i.index_id
+    where i.index_id = known_vectors.index_id
+    order by other.index_id
+  loop
+    return query execute format(
+      'select e.content_key, e.vec, e.truncated from tracestore_data.embedding e
+       where e.index_id = %s and e.content_key = any ($1)', v_other)
+    using content_keys;
+  end loop;
+end
+$$;
+comment on function tracestore.known_vectors(bigint, bytea[]) is
+  'Vectors that other indexes of the same recipe have for these content keys: no model call is needed.';

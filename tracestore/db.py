@@ -1,0 +1,127 @@
+"""Connections, and the one place where driver errors become ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from pgvector.psycopg.vector import register_vector_info
+from psycopg import sql
+from psycopg.types import TypeInfo
+
+from .errors import (
+    ConfigError,
+    ConflictError,
+    GateFailed,
+    InputError,
+    NotFound,
+    RecipeMismatch,
+    SchemaOutOfDate,
+    StoreError,
+    TracestoreError,
+    VerificationError,
+)
+
+Connection = psycopg.Connection[Any]
+
+# SQLSTATE -> error; the states of class TS are raised by sql/functions and the triggers.
+_OURS: dict[str, type[TracestoreError]] = {
+    "TS001": InputError,  # an argument that makes no sense
+    "TS002": RecipeMismatch,  # query and index have different recipes
+    "TS003": NotFound,  # no such alias, build, collection, document
+    "TS004": InputError,  # the build is not in the state or level that is needed
+    "TS005": StoreError,  # a record would be changed
+    "TS006": ConflictError,  # compare-and-set or lease lost
+    "TS007": GateFailed,  # a gate failed
+    "TS008": InputError,  # an id or citation that cannot be
+    "TS009": InputError,  # not available
+    "TS010": InputError,  # a state cannot follow another
+    "TS011": VerificationError,  # recorded and stored differ
+}
+
+
+def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Connection:
+    """Open a connection whose vectors are numpy arrays on the way in and ``pgvector.Vector`` on the way out.
+
+    ``vectors=False`` is for databases where the extension may not be there yet.
+    """
+    with driver_errors():
+        conn = psycopg.connect(dsn, autocommit=autocommit, application_name="tracestore")
+        if vectors:
+            try:
+                register_vector_info(conn, TypeInfo.fetch(conn, vector_type(conn)))
+            except BaseException:
+                conn.close()
+                raise
+        return conn
+
+
+def vector_schema(conn: Connection) -> str | None:
+    """Return the schema that holds the pgvector extension; None where it is not installed."""
+    row = conn.execute(
+        "select n.nspname from pg_catalog.pg_extension e"
+        " join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def vector_type(conn: Connection) -> str:
+    """Return the qualified name of type ``vector``; ConfigError where the extension is missing."""
+    schema = vector_schema(conn)
+    if schema is None:
+        raise ConfigError(
+            "the pgvector extension is not installed in this database",
+            hint="run `tracestore db upgrade`, or as a superuser: create extension vector",
+        )
+    return sql.Identifier(schema, "vector").as_string(conn)
+
+
+def require_schema(conn: Connection, expected: bytes) -> None:
+    """Refuse a database whose functions are not those of this release."""
+    row = conn.execute("select pg_catalog.to_regclass('tracestore_data.store')").fetchone()
+    found: bytes | None = None
+    if row is not None and row[0] is not None:
+        stored = conn.execute("select api_sha256 from tracestore_data.store").fetchone()
+        found = None if stored is None else stored[0]
+    if found != expected:
+        what = "has no tracestore schema" if found is None else f"has API {found.hex()[:12]}"
+        raise SchemaOutOfDate(
+            f"the database {what}, this release needs {expected.hex()[:12]}",
+            found=None if found is None else found.hex(),
+            expected=expected.hex(),
+            hint="run `tracestore db upgrade`",
+        )
+
+
+@contextmanager
+def driver_errors() -> Iterator[None]:
+    """Turn the driver's errors into ours, by SQLSTATE; the cause is kept."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error) from error
+
+
+def translate(error: psycopg.Error) -> TracestoreError:
+    """Return our error for a driver error; its text is the server's first line, its hint the server's."""
+    state = error.sqlstate
+    message = error.diag.message_primary or " ".join(str(error).split()) or type(error).__name__
+    hint = error.diag.message_hint
+    if state is not None and state.startswith("TS"):
+        kind = _OURS.get(state, StoreError)
+        if error.diag.message_detail:
+            message = f"{message} ({error.diag.message_detail})"
+        if kind is StoreError:
+            return StoreError(message, sqlstate=state, hint=hint)
+        return kind(message, hint=hint)
+    if isinstance(error, psycopg.OperationalError) and state is None:
+        return ConfigError(
+            f"cannot reach the database: {message}", hint="check --dsn or TRACESTORE_DSN, and that the server runs"
+        )
+    if state in ("42501", "28000", "28P01"):
+        return StoreError(message, sqlstate=state, hint=hint or "the role lacks a privilege; ask the owner of the store")
+    if state in ("53100", "58030"):
+        return StoreError(message, sqlstate=state, hint=hint or "the server's disk is full; free room and run it again")
+    return StoreError(message, sqlstate=state, hint=hint)

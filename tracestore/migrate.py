@@ -1,0 +1,169 @@
+"""Install and upgrade the schema: frozen migrations, then the functions and views of this release."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from importlib.resources import as_file, files
+
+import psycopg
+from alembic import command, op
+from alembic.config import Config
+
+from . import sqlfiles
+from .db import Connection, connect, driver_errors, vector_schema
+from .errors import ConfigError, StoreError
+
+# One upgrade at a time in a database. Closes the race of two processes that both find an empty schema.
+UPGRADE_LOCK = 0x7472616365737472
+
+
+def upgrade(dsn: str, *, create_extension: bool = True) -> None:
+    """Bring the database at ``dsn`` to this release; a database already there is left as it is.
+
+    Everything happens in one transaction. Raises ConfigError where the server, its encoding or the
+    extension do not fit, StoreError where something of the user's depends on schema ``tracestore``.
+    """
+    with connect(dsn, vectors=False) as lock:
+        with driver_errors():
+            lock.execute("select pg_catalog.pg_advisory_lock(%s)", [UPGRADE_LOCK])
+        schema = _prepare(lock, create_extension=create_extension)
+        with driver_errors():
+            _run_alembic(dsn, schema)
+
+
+def upgrade_sql(vector_in: str = "public") -> str:
+    """Return all SQL that :func:`upgrade` would run on an empty database, for a DBA to read."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        _run_alembic(None, vector_in)
+    return out.getvalue()
+
+
+def is_current(conn: Connection) -> bool:
+    """Tell whether the functions and views in the database are those of this release."""
+    with driver_errors():
+        row = conn.execute("select pg_catalog.to_regclass('tracestore_data.store')").fetchone()
+        if row is None or row[0] is None:
+            return False
+        stored = conn.execute("select api_sha256 from tracestore_data.store").fetchone()
+    return stored is not None and stored[0] == sqlfiles.api_sha256()
+
+
+def run_frozen(name: str) -> None:
+    """Run the frozen SQL of a migration; called by the files in ``migrations/versions``."""
+    context = op.get_context()
+    text = sqlfiles.migration(name, str(context.opts["vector_schema"]))
+    if context.as_sql:
+        context.impl.static_output(text)
+        return
+    connection = op.get_bind().connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)
+    # Without parameters the driver sends the text as it is: several statements, and % is a character.
+    connection.execute(sqlfiles.query(text))
+
+
+def api_statements(vector_in: str) -> list[str]:
+    """Return the statements that rebuild schema ``tracestore``."""
+    digest = sqlfiles.api_sha256().hex()
+    return [
+        "drop schema if exists tracestore cascade;",
+        "create schema tracestore;",
+        "comment on schema tracestore is 'Functions and views of tracestore: the public face. Rebuilt at each upgrade.';",
+        *(f"-- {label}\n{text}" for label, text in sqlfiles.api_files(vector_in)),
+        f"update tracestore_data.store set api_sha256 = '\\x{digest}';",
+    ]
+
+
+def refuse_dependants(conn: Connection) -> None:
+    """Refuse to rebuild schema ``tracestore`` while an object outside depends on it."""
+    rows = conn.execute(sqlfiles.query(_DEPENDANTS)).fetchall()
+    if rows:
+        names = ", ".join(str(row[0]) for row in rows[:5])
+        raise StoreError(
+            f"objects outside depend on schema tracestore: {names}",
+            hint="drop them before the upgrade and create them again after it",
+        )
+
+
+def _prepare(conn: Connection, *, create_extension: bool) -> str:
+    encoding, version = conn.execute(
+        "select pg_catalog.current_setting('server_encoding'), pg_catalog.current_setting('server_version_num')::int"
+    ).fetchone() or ("", 0)
+    if encoding != "UTF8":
+        raise ConfigError(
+            f"the database encoding is {encoding}, tracestore needs UTF8",
+            hint="create the database with: create database NAME encoding 'UTF8' template template0",
+        )
+    if version < 160000:
+        raise ConfigError(f"PostgreSQL {version // 10000} is too old", hint="use PostgreSQL 16 to 18")
+    if vector_schema(conn) is None and create_extension:
+        _create_extension(conn)
+    schema = vector_schema(conn)
+    if schema is None:
+        raise ConfigError(
+            "the pgvector extension is not installed in this database",
+            hint="as a superuser in this database: create extension vector",
+        )
+    _check_extension_version(conn)
+    return schema
+
+
+def _create_extension(conn: Connection) -> None:
+    try:
+        conn.execute("create extension if not exists vector")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise ConfigError(
+            "this role may not create the pgvector extension",
+            hint="a superuser has to run once in this database: create extension vector",
+        ) from error
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+        raise ConfigError(
+            "the server has no pgvector extension to install",
+            hint="install pgvector 0.8 or newer on the server (Debian: postgresql-NN-pgvector)",
+        ) from error
+
+
+def _check_extension_version(conn: Connection) -> None:
+    row = conn.execute("select extversion from pg_catalog.pg_extension where extname = 'vector'").fetchone()
+    version = str(row[0]) if row else "none"
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < (0, 8):
+        raise ConfigError(f"pgvector {version} is too old", hint="as a superuser: alter extension vector update")
+
+
+def _run_alembic(dsn: str | None, schema: str) -> None:
+    with as_file(files("tracestore.migrations")) as folder:
+        config = Config()
+        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.attributes["dsn"] = dsn
+        config.attributes["vector_schema"] = schema
+        command.upgrade(config, "head", sql=dsn is None)
+
+
+_DEPENDANTS = """
+with ours as (
+  select 'pg_catalog.pg_proc'::regclass as classid, p.oid from pg_catalog.pg_proc p
+  where p.pronamespace = pg_catalog.to_regnamespace('tracestore')
+  union all
+  select 'pg_catalog.pg_class'::regclass, c.oid from pg_catalog.pg_class c
+  where c.relnamespace = pg_catalog.to_regnamespace('tracestore')
+  union all
+  select 'pg_catalog.pg_type'::regclass, t.oid from pg_catalog.pg_type t
+  where t.typnamespace = pg_catalog.to_regnamespace('tracestore')
+)
+select distinct pg_catalog.pg_describe_object(d.classid, d.objid, 0)
+from pg_catalog.pg_depend d
+join ours o on o.classid = d.refclassid and o.oid = d.refobjid
+left join pg_catalog.pg_rewrite r on d.classid = 'pg_catalog.pg_rewrite'::regclass and r.oid = d.objid
+left join pg_catalog.pg_class c on c.oid = coalesce(r.ev_class, d.objid)
+  and (r.oid is not null or d.classid = 'pg_catalog.pg_class'::regclass)
+left join pg_catalog.pg_proc p on d.classid = 'pg_catalog.pg_proc'::regclass and p.oid = d.objid
+left join pg_catalog.pg_type t on d.classid = 'pg_catalog.pg_type'::regclass and t.oid = d.objid
+where d.deptype = 'n'
+  and coalesce(c.relnamespace, p.pronamespace, t.typnamespace, 0)
+      is distinct from pg_catalog.to_regnamespace('tracestore')
+order by 1
+"""
+
+__all__ = ["api_statements", "is_current", "refuse_dependants", "run_frozen", "upgrade", "upgrade_sql"]
