@@ -56,6 +56,8 @@ class OpenAIEmbedder:
     def from_spec(cls, spec: RecipeSpec) -> OpenAIEmbedder:
         """Connect as the environment says."""
         spec.check_options(OPTIONS)
+        spec.whole_option("dim")  # a mistake in the id is told before one in the environment
+        spec.whole_option("max_tokens", most=_MOST_TOKENS)
         http = import_extra("tracestore.embedders.remote_http", extra="openai")
         endpoint: Endpoint = http.HttpEndpoint(
             os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL, os.environ.get("OPENAI_API_KEY", "")
