@@ -46,7 +46,7 @@ begin
   where c.index_id = build.index_id and c.added_build <= build.build_id and (c.removed_build is null or c.removed_build > build.build_id)
     and v.content is not null and c.content_key is not null
     and c.content_key <> tracestore.content_key(v_recipe_id,
-      case when v_header and cardinality(c.heading_path) > 0 then array_to_string(c.heading_path, ' > ') || E'\n' else '' end
+      case when v_header then array_to_string(c.heading_path, ' > ') || E'\n' else '' end
       || convert_from(substring(v.content from c.byte_start + 1 for c.byte_end - c.byte_start), 'UTF8'));
   return next row('content keys are those of the embedded text', v_count = 0,
     format('%s differ; first: %s', v_count, v_example))::tracestore.verification;

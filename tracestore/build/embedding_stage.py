@@ -1,0 +1,112 @@
+"""Vectors for the content keys of a build: known ones are reused, new ones are paid for once and committed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+
+from tracestore.db import Connection
+from tracestore.embedders.base import Embedder, embed_passages, is_blank, plan_truncation, preferred_batch
+from tracestore.errors import EmbeddingError
+
+OnTruncation = Literal["record", "refuse"]
+
+_Row = tuple[bytes, "np.ndarray[tuple[int], np.dtype[np.float32]]", str, bool]
+
+
+class EmbeddingStage:
+    """Sees every content key of a build once and stores the vectors that are missing.
+
+    ``calls`` counts texts handed to the embedder, ``reused`` content keys whose vector was known, ``empty``
+    holds the keys of texts that have no vector.
+    """
+
+    def __init__(
+        self,
+        conn: Connection,
+        index_id: int,
+        embedder: Embedder,
+        *,
+        on_truncation: OnTruncation = "record",
+        after_batch: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.calls = 0
+        self.reused = 0
+        self.empty: set[bytes] = set()
+        self._conn = conn
+        self._index_id = index_id
+        self._embedder = embedder
+        self._batch = preferred_batch(embedder)
+        self._on_truncation = on_truncation
+        self._after_batch = after_batch
+        self._seen: set[bytes] = set()
+        self._pending: dict[bytes, str] = {}
+        conn.execute("select tracestore.stage_embeddings()")
+
+    def need(self, texts: Iterable[tuple[bytes, str]]) -> None:
+        """Take note of content keys with their embedded texts; whole batches are embedded and committed."""
+        new = {key: text for key, text in texts if key not in self._seen}
+        self._seen.update(new)
+        blank = {key for key, text in new.items() if is_blank(text)}
+        self.empty |= blank
+        wanted = [key for key in new if key not in blank]
+        unknown = self._unknown(wanted)
+        copied = self._copy_known({key: new[key] for key in wanted if key in unknown})
+        self.reused += len(wanted) - len(unknown) + copied
+        while len(self._pending) >= self._batch:
+            self._embed(list(islice(self._pending, self._batch)))
+
+    def finish(self) -> None:
+        """Embed what is left."""
+        while self._pending:
+            self._embed(list(islice(self._pending, self._batch)))
+
+    def _unknown(self, keys: list[bytes]) -> set[bytes]:
+        rows = self._conn.execute("select tracestore.unknown_keys(%s, %s)", [self._index_id, keys])
+        return {row[0] for row in rows}
+
+    def _copy_known(self, texts: dict[bytes, str]) -> int:
+        """Copy what other indexes of the recipe have; the rest becomes pending."""
+        cursor = self._conn.cursor(binary=True)
+        cursor.execute(
+            "select * from tracestore.known_vectors(%s, %s)", [self._index_id, list(texts)]
+        )
+        rows = {key: (key, vector.to_numpy(), texts[key], truncated) for key, vector, truncated in cursor}
+        if rows:
+            self._store(rows.values())
+        self._pending.update((key, text) for key, text in texts.items() if key not in rows)
+        return len(rows)
+
+    def _embed(self, keys: list[bytes]) -> None:
+        texts = [self._pending.pop(key) for key in keys]
+        truncated = plan_truncation(self._embedder, texts)
+        if self._on_truncation == "refuse" and any(truncated):
+            longest = texts[truncated.index(True)]
+            raise EmbeddingError(
+                f"{sum(truncated)} of {len(texts)} texts are longer than the {self._embedder.recipe.max_tokens}"
+                f" tokens of {self._embedder.recipe.recipe_id}; first: {longest[:60]!r}",
+                inputs=[longest[:60]],
+                hint="a smaller --max-words or --max-tokens, or --on-truncation record",
+            )
+        self.calls += len(texts)
+        vectors = embed_passages(self._embedder, texts, batch_size=self._batch)
+        self.empty.update(key for key, vector in zip(keys, vectors, strict=True) if vector is None)
+        self._store(
+            (key, vector, text, cut)
+            for key, vector, text, cut in zip(keys, vectors, texts, truncated, strict=True)
+            if vector is not None
+        )
+        self._after_batch()
+
+    def _store(self, rows: Iterable[_Row]) -> None:
+        with self._conn.transaction(), self._conn.cursor() as cursor:
+            with cursor.copy(
+                "copy pg_temp.pending_embedding (content_key, vec, embedded_text, truncated) from stdin (format binary)"
+            ) as copy:
+                copy.set_types(["bytea", "vector", "text", "bool"])
+                for row in rows:
+                    copy.write_row(row)
+            cursor.execute("select tracestore.add_embeddings(%s)", [self._index_id])

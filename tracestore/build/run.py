@@ -1,0 +1,273 @@
+"""Make a build: plan, chunk, embed what is new, then write everything in one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from psycopg.types.json import Jsonb
+
+from tracestore.build.claims import Chunker, Text, chunker, token_counter
+from tracestore.build.embedding_stage import EmbeddingStage, OnTruncation
+from tracestore.build.lease import Lease, take_lease
+from tracestore.build.settings import IndexSettings
+from tracestore.build.spool import Spool
+from tracestore.chunking import CHUNKER_VERSION
+from tracestore.db import Connection, driver_errors
+from tracestore.embedders.base import Embedder
+from tracestore.errors import ConflictError, NotFound, TracestoreError
+from tracestore.recipes import PROBE_TEXT, check_probe, probe_vector
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage (``chunk``, ``write``), what is done and what there is to do."""
+
+_TEXTS_A_GROUP = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did. ``created`` is False where nothing had changed: it is then the latest ready build.
+
+    ``documents``, ``chunks``, ``not_embeddable``, ``split`` and ``truncated`` count what is in the build,
+    ``embedding_calls`` texts handed to the embedder and ``reused`` content keys whose vector was known.
+    """
+
+    build_id: int
+    index_id: int
+    index_version: str
+    created: bool
+    kind: str
+    parent: int | None
+    documents: int
+    chunks: int
+    not_embeddable: int
+    embedding_calls: int
+    reused: int
+    split: int
+    truncated: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How to make a build; none of it changes the result."""
+
+    workers: int = 1
+    on_truncation: OnTruncation = "record"
+    wait_seconds: float = 300.0
+    progress: Progress = lambda _stage, _done, _total: None
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    action: str
+    version_key: int
+    version_state: str | None
+    family_id: str | None
+    class_: str | None
+    chunk_count: int | None
+
+
+def build(
+    conn: Connection,
+    collection: str,
+    embedder: Embedder,
+    settings: IndexSettings,
+    options: BuildOptions | None = None,
+) -> BuildReport:
+    """Build ``collection`` with ``settings``; ``embedder`` is the one of ``settings.recipe``.
+
+    Needs an autocommit connection of its own session. A crash at any point leaves the store as it was but for
+    vectors already paid for, which the next run finds. Raises NotFound for an unknown collection, ConfigError when
+    the model changed behind its recipe, ConflictError when another process took the lease.
+    """
+    options = options or BuildOptions()
+    started = time.monotonic()
+    with driver_errors():
+        index_id = _open_index(conn, collection, embedder, settings)
+        (cutoff,) = _one(conn, "select pg_catalog.clock_timestamp()")
+        conn.execute("select tracestore.settle_due(%s, %s)", [collection, cutoff])
+    lease = take_lease(
+        conn, index_id, cutoff, CHUNKER_VERSION, settings.manifest_header, options.wait_seconds
+    )
+    try:
+        with driver_errors():
+            changes = _plan(conn, index_id, cutoff, lease.parent_build_id)
+            if not changes and lease.parent_build_id is not None:
+                lease.abandon(None)
+                return _report(conn, lease.parent_build_id, created=False, started=started)
+            _make(conn, index_id, embedder, settings, options, lease, changes)
+    except BaseException as error:
+        _give_up(lease, error)
+        raise
+    return _report(conn, lease.build_id, created=True, started=started)
+
+
+def _open_index(conn: Connection, collection: str, embedder: Embedder, settings: IndexSettings) -> int:
+    recipe = settings.recipe
+    if not _one(conn, "select exists (select from tracestore_data.collection where slug = %s)", collection)[0]:
+        raise NotFound(f"there is no collection {collection!r}", hint="tracestore ingest COLLECTION PATH makes one")
+    probe = probe_vector(embedder)
+    with conn.transaction():
+        (recorded,) = _one(
+            conn,
+            "select tracestore.register_recipe(%s, %s, %s, %s, %s, %s, %s)",
+            recipe.recipe_id, recipe.model, recipe.revision, recipe.dimension, Jsonb(recipe.canonical()), PROBE_TEXT, probe,
+        )  # fmt: skip
+        check_probe(np.asarray(recorded.to_numpy()), probe)
+        (index_id,) = _one(
+            conn, "select tracestore.create_index(%s, %s, %s)", collection, recipe.recipe_id, settings.text
+        )
+    return int(index_id)
+
+
+def _plan(conn: Connection, index_id: int, cutoff: datetime, parent: int | None) -> list[_Change]:
+    rechunk = False
+    if parent is not None:
+        (version,) = _one(conn, "select chunker_version from tracestore_data.build where build_id = %s", parent)
+        rechunk = version != CHUNKER_VERSION
+    rows = conn.execute("select * from tracestore.plan_build(%s, %s, %s)", [index_id, cutoff, rechunk])
+    return [_Change(*row) for row in rows]
+
+
+def _make(
+    conn: Connection,
+    index_id: int,
+    embedder: Embedder,
+    settings: IndexSettings,
+    options: BuildOptions,
+    lease: Lease,
+    changes: Sequence[_Change],
+) -> None:
+    added = [change.version_key for change in changes if change.action == "add"]
+    counter = token_counter(settings.recipe.recipe_id) if settings.chunking.max_tokens is not None else None
+    stage = EmbeddingStage(
+        conn, index_id, embedder, on_truncation=options.on_truncation, after_batch=lease.keep
+    )
+    with Spool() as spool:
+        with chunker(settings.chunking, settings.recipe, counter, options.workers) as chunk:
+            _chunk_and_embed(conn, added, chunk, stage, spool, options.progress, lease)
+        stage.finish()
+        with conn.transaction():
+            _write(conn, index_id, lease, changes, spool, stage.empty, options.progress)
+            conn.execute(
+                "select tracestore.finish_build(%s, %s, %s, %s)",
+                [lease.build_id, lease.token, stage.calls, stage.reused],
+            )
+
+
+def _chunk_and_embed(
+    conn: Connection,
+    version_keys: Sequence[int],
+    chunk: Chunker,
+    stage: EmbeddingStage,
+    spool: Spool,
+    progress: Progress,
+    lease: Lease,
+) -> None:
+    done = 0
+    for texts in _texts(conn, version_keys):
+        wanted: list[tuple[bytes, str]] = []
+        for text, claims in zip(texts, chunk(texts), strict=True):
+            spool.write(text.version_key, claims)
+            wanted.extend((claim.content_key, claim.embedded_text) for claim in claims)
+            done += 1
+            progress("chunk", done, len(version_keys))
+            lease.keep()
+        stage.need(wanted)
+
+
+def _texts(conn: Connection, version_keys: Sequence[int]) -> Iterator[list[Text]]:
+    """Yield the texts group by group; one erased since the plan was made has nothing to chunk and is left out."""
+    for start in range(0, len(version_keys), _TEXTS_A_GROUP):
+        keys = list(version_keys[start : start + _TEXTS_A_GROUP])
+        rows = conn.execute("select * from tracestore.texts_of(%s)", [keys], binary=True)
+        yield [Text(key, doc_id, media, content) for key, doc_id, _, media, content in rows if content is not None]
+
+
+def _write(
+    conn: Connection,
+    index_id: int,
+    lease: Lease,
+    changes: Sequence[_Change],
+    spool: Spool,
+    empty: set[bytes],
+    progress: Progress,
+) -> None:
+    """Close what leaves, then COPY manifest entries and chunks; in the caller's transaction."""
+    conn.execute("select tracestore.renew_lease(%s, %s)", [lease.build_id, lease.token])
+    for keep_chunks, keys in (
+        (True, [c.version_key for c in changes if c.action == "relabel"]),
+        (False, [c.version_key for c in changes if c.action != "relabel" and c.chunk_count is not None]),
+    ):
+        if keys:
+            conn.execute("select tracestore.close_members(%s, %s, %s)", [lease.build_id, keys, keep_chunks])
+    with conn.cursor() as cursor:
+        with cursor.copy(_COPY_MANIFEST) as copy:
+            copy.set_types(["int8", "int8", "int8", "text", "text", "text", "int4"])
+            for change in changes:
+                count = spool.chunk_counts.get(change.version_key)
+                if change.action == "relabel":
+                    count = change.chunk_count
+                if change.action != "close" and count is not None:
+                    copy.write_row(
+                        (index_id, change.version_key, lease.build_id, change.version_state, change.family_id,
+                         change.class_, count)
+                    )  # fmt: skip
+        with cursor.copy(_COPY_CHUNK) as copy:
+            copy.set_types(_CHUNK_TYPES)
+            for done, (version_key, rows) in enumerate(spool.read(), 1):
+                head = (index_id, version_key, lease.build_id)
+                for row in rows:
+                    copy.write_row((*head, *row[:-1], None if row[-1] in empty else row[-1]))
+                progress("write", done, len(spool.chunk_counts))
+
+
+_COPY_MANIFEST = (
+    "copy tracestore_data.manifest_entry"
+    " (index_id, version_key, added_build, version_state, family_id, class, chunk_count) from stdin (format binary)"
+)
+_COPY_CHUNK = (
+    "copy tracestore_data.chunk (index_id, version_key, added_build, ordinal, span_start, span_end, byte_start, byte_end,"
+    " context_start, context_end, words, split, heading_path, span_sha256, content_key) from stdin (format binary)"
+)
+_CHUNK_TYPES = ["int8"] * 3 + ["int4"] * 8 + ["bool", "text[]", "bytea", "bytea"]
+
+
+def _report(conn: Connection, build_id: int, *, created: bool, started: float) -> BuildReport:
+    with driver_errors():
+        row = _one(
+            conn,
+            "select build_id, index_id, index_version, %s::boolean, kind, parent_build_id, documents, chunks, not_embeddable,"
+            " embedding_calls, reused, split, truncated from tracestore.builds where build_id = %s",
+            created,
+            build_id,
+        )
+    fields = list(row)
+    if not created:
+        fields[9] = fields[10] = 0  # nothing was embedded and nothing reused this time
+    return BuildReport(*fields, seconds=round(time.monotonic() - started, 3))
+
+
+def _give_up(lease: Lease, error: BaseException) -> None:
+    """Give the lease back, so that the next run need not wait; the first error is the one that counts."""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    try:
+        lease.abandon(reason[:500])
+    except TracestoreError as problem:
+        error.add_note(f"and the lease of B-{lease.build_id} could not be given back: {problem}")
+
+
+def _one(conn: Connection, query: str, *parameters: object) -> tuple[Any, ...]:
+    row = conn.execute(query, list(parameters)).fetchone()  # type: ignore[call-overload]
+    if row is None:
+        raise ConflictError("a row that was just there is gone", hint="run it again")
+    found: tuple[Any, ...] = row
+    return found
+
+
+__all__ = ["BuildOptions", "BuildReport", "Progress", "build"]

@@ -1,0 +1,127 @@
+"""The SQL functions as Python calls: arguments in, frozen dataclasses out, errors as ours. No logic of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, LiteralString, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg.rows import class_row, dict_row
+from psycopg.types.json import Jsonb
+
+from tracestore.db import Connection, driver_errors
+from tracestore.types import Hit, Member, Resolution, Verification
+
+Row = TypeVar("Row")
+
+
+def search(
+    conn: Connection,
+    index_alias: str | None,
+    query_embedding: NDArray[np.float32],
+    recipe_id: str,
+    match_count: int = 10,
+    *,
+    mode: str = "auto",
+    filter: Mapping[str, Sequence[str]] | None = None,
+    as_of_build: int | None = None,
+    as_of: datetime | None = None,
+) -> list[Hit]:
+    """Return the ``match_count`` best passages, best first, as ``tracestore.search`` orders them.
+
+    ``query_embedding`` has shape ``(dimension,)``; its length does not matter, its direction does.
+    """
+    return _rows(
+        conn,
+        Hit,
+        "select * from tracestore.search(index_alias => %s, query_embedding => %s, recipe_id => %s, match_count => %s,"
+        " mode => %s, filter => %s, as_of_build => %s, as_of => %s)",
+        index_alias, query_embedding, recipe_id, match_count, mode,
+        None if filter is None else Jsonb(filter), as_of_build, as_of,
+    )  # fmt: skip
+
+
+def resolve(conn: Connection, citation: str) -> Resolution:
+    """Return what a citation stands for, from the citation alone."""
+    return _rows(conn, Resolution, "select * from tracestore.resolve(%s::text)", citation)[0]
+
+
+def recipe_of(conn: Connection, index_alias: str | None, as_of_build: int | None) -> list[str]:
+    """Return the recipe ids an alias serves, or the one of a build: what a query has to be embedded with."""
+    if as_of_build is not None:
+        query: LiteralString = "select recipe_id from tracestore.builds where build_id = %s"
+        parameters: list[object] = [as_of_build]
+    else:
+        query = "select distinct recipe_id from tracestore.alias_history where index_alias = %s order by recipe_id"
+        serving = "select recipe_id from tracestore.aliases where index_alias = %s order by recipe_id"
+        parameters = [index_alias]
+        with driver_errors():
+            rows = conn.execute(serving, parameters).fetchall()
+        if rows:
+            return [row[0] for row in rows]
+    with driver_errors():
+        return [row[0] for row in conn.execute(query, parameters)]
+
+
+def publish(
+    conn: Connection,
+    index_alias: str,
+    build_id: int,
+    *,
+    expected_build_id: int | None = None,
+    reason: str | None = None,
+) -> int:
+    """Let an alias serve a build; return the alias event."""
+    with driver_errors():
+        row = conn.execute(
+            "select tracestore.publish(%s, %s, %s, %s)", [index_alias, build_id, expected_build_id, reason]
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def verify_build(conn: Connection, build_id: int) -> list[Verification]:
+    """Check whether what was recorded of a build is still true."""
+    return _rows(conn, Verification, "select * from tracestore.verify_build(%s)", build_id)
+
+
+def manifest(conn: Connection, build_id: int) -> list[Member]:
+    """Return the members of a build in order of doc_id and version_seq."""
+    return _rows(conn, Member, "select * from tracestore.manifest(%s)", build_id)
+
+
+def erase(
+    conn: Connection, collection: str, doc_id: str, version_id: str | None = None, *, reason: str | None = None
+) -> int:
+    """Erase a version, or all versions of a document; return the suppression epoch."""
+    return _number(conn, "select tracestore.erase(%s, %s, %s, %s)", collection, doc_id, version_id, reason)
+
+
+def withdraw(conn: Connection, collection: str, doc_id: str, *, reason: str | None = None) -> int:
+    """Take a document out of every search; return the suppression epoch."""
+    return _number(conn, "select tracestore.withdraw(%s, %s, %s)", collection, doc_id, reason)
+
+
+def restore(conn: Connection, collection: str, doc_id: str, *, reason: str | None = None) -> bool:
+    """End the withdrawal of a document; False if it was not withdrawn."""
+    return bool(_number(conn, "select tracestore.restore(%s, %s, %s)", collection, doc_id, reason))
+
+
+def table(conn: Connection, query: LiteralString, *parameters: object) -> list[dict[str, Any]]:
+    """Return the rows of a query over the views, a dict each."""
+    with driver_errors(), conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query, list(parameters)).fetchall()
+
+
+def _rows(conn: Connection, kind: type[Row], query: LiteralString, *parameters: object) -> list[Row]:
+    with driver_errors(), conn.cursor(row_factory=class_row(kind)) as cursor:
+        return cursor.execute(query, list(parameters)).fetchall()
+
+
+def _number(conn: Connection, query: LiteralString, *parameters: object) -> int:
+    with driver_errors():
+        row = conn.execute(query, list(parameters)).fetchone()
+    assert row is not None
+    return int(row[0])

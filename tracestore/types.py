@@ -1,0 +1,103 @@
+"""Rows of the SQL functions and views as frozen dataclasses; field names and order are the columns'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One piece of evidence; see type ``tracestore.hit``. Spans are half-open, in code points of the version."""
+
+    rank: int
+    score: float
+    dense_rank: int | None
+    lexical_rank: int | None
+    collection: str
+    doc_id: str
+    family_id: str
+    version_id: str
+    version_seq: int
+    version_state: str
+    effective_from: datetime
+    ordinal: int
+    span_start: int
+    span_end: int
+    context_start: int
+    context_end: int
+    heading_path: list[str]
+    text: str
+    span_sha256: str
+    content_sha256: str
+    evidence_id: str
+    citation: str
+    build_id: int
+    index_version: str
+    suppression_epoch: int
+    alias_event_id: int | None
+    settings: dict[str, Any]
+    dense_path: str
+    path: str
+    page: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a citation stands for; ``status`` is ``ok``, ``span_mismatch`` or ``version_missing``."""
+
+    status: str
+    reason: str | None
+    text: str | None
+    heading_path: list[str] | None
+    page: str | None
+    source: str | None
+    title: str | None
+    collection: str
+    doc_id: str
+    version_id: str
+    version_seq: int | None
+    version_state: str | None
+    effective_from: datetime | None
+    span_start: int
+    span_end: int
+    context_start: int | None
+    context_end: int | None
+    span_sha256: str | None
+    content_sha256: str | None
+    citation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """One thing that was recorded of a build, and whether it is still true."""
+
+    check: str
+    ok: bool
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A document version in the manifest of a build."""
+
+    doc_id: str
+    version_id: str
+    version_seq: int
+    version_state: str
+    content_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServedBuild:
+    """The build that answers a search and the recipe its queries need."""
+
+    build_id: int
+    index_id: int
+    index_version: bytes
+    level: str
+    recipe_id: str
+    dimension: int
+    collection: str
+    alias_event_id: int | None
