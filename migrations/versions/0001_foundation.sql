@@ -3,6 +3,8 @@
 
 -- The schema itself is made before the version table, which lives in it.
 comment on schema tracestore_data is 'Tables, types and trigger functions of tracestore. Read through schema tracestore.';
+comment on table tracestore_data.alembic_version is 'The newest migration that this database has.';
+comment on column tracestore_data.alembic_version.version_num is 'Number of that migration.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Rules used by CHECK constraints
@@ -24,6 +26,7 @@ comment on function tracestore_data.is_citable_id(text) is
 create function tracestore_data.refuse_change()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
@@ -500,6 +503,7 @@ comment on column tracestore_data.alias.alias_event_id is 'The switch that made 
 create function tracestore_data.guard_document_version()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'DELETE' then
@@ -556,6 +560,7 @@ create trigger document_version_is_not_truncated
 create function tracestore_data.apply_version_state_event()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_old text;
@@ -604,6 +609,7 @@ create trigger recipe_is_immutable
 create function tracestore_data.guard_suppression()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op <> 'UPDATE'
@@ -630,6 +636,7 @@ create trigger suppression_is_not_truncated
 create function tracestore_data.guard_build()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'DELETE' then

@@ -1,0 +1,97 @@
+-- Written by `just schema` from the newest migration, for people. Nothing reads it: change a table by a migration.
+
+-- ----------------------------------------------------------------------------------------------------
+-- alias
+
+CREATE TABLE tracestore_data.alias (
+    alias_name text NOT NULL COLLATE pg_catalog."C",
+    recipe_key bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    build_id bigint NOT NULL,
+    alias_event_id bigint NOT NULL,
+    CONSTRAINT alias_name_is_an_id CHECK (tracestore_data.is_citable_id(alias_name))
+);
+COMMENT ON TABLE tracestore_data.alias IS 'What each alias serves now; one row for each recipe.';
+COMMENT ON COLUMN tracestore_data.alias.alias_name IS 'The name services query.';
+COMMENT ON COLUMN tracestore_data.alias.recipe_key IS 'The recipe whose queries it answers.';
+COMMENT ON COLUMN tracestore_data.alias.collection_id IS 'The corpus.';
+COMMENT ON COLUMN tracestore_data.alias.build_id IS 'The build served.';
+COMMENT ON COLUMN tracestore_data.alias.alias_event_id IS 'The switch that made it so.';
+
+ALTER TABLE ONLY tracestore_data.alias
+    ADD CONSTRAINT alias_serves_one_build_for_a_recipe PRIMARY KEY (alias_name, recipe_key);
+
+CREATE INDEX alias_by_build ON tracestore_data.alias USING btree (build_id);
+
+ALTER TABLE ONLY tracestore_data.alias
+    ADD CONSTRAINT alias_alias_event_id_fkey FOREIGN KEY (alias_event_id) REFERENCES tracestore_data.alias_event(alias_event_id);
+
+ALTER TABLE ONLY tracestore_data.alias
+    ADD CONSTRAINT alias_build_id_fkey FOREIGN KEY (build_id) REFERENCES tracestore_data.build(build_id);
+
+ALTER TABLE ONLY tracestore_data.alias
+    ADD CONSTRAINT alias_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
+
+ALTER TABLE ONLY tracestore_data.alias
+    ADD CONSTRAINT alias_recipe_key_fkey FOREIGN KEY (recipe_key) REFERENCES tracestore_data.recipe(recipe_key);
+
+-- ----------------------------------------------------------------------------------------------------
+-- alias_event
+
+CREATE TABLE tracestore_data.alias_event (
+    alias_event_id bigint NOT NULL,
+    alias_name text NOT NULL COLLATE pg_catalog."C",
+    collection_id bigint NOT NULL,
+    recipe_key bigint NOT NULL,
+    action text NOT NULL,
+    from_build_id bigint,
+    to_build_id bigint,
+    occurred_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    actor text DEFAULT SESSION_USER NOT NULL,
+    reason text,
+    forced boolean DEFAULT false NOT NULL,
+    CONSTRAINT alias_action_is_known CHECK ((action = ANY (ARRAY['publish'::text, 'rollback'::text, 'retire'::text]))),
+    CONSTRAINT alias_event_moves_somewhere CHECK ((to_build_id IS DISTINCT FROM from_build_id)),
+    CONSTRAINT alias_event_name_is_an_id CHECK (tracestore_data.is_citable_id(alias_name)),
+    CONSTRAINT retiring_has_no_target CHECK (((action = 'retire'::text) = (to_build_id IS NULL)))
+);
+COMMENT ON TABLE tracestore_data.alias_event IS 'Every switch of an alias. Append-only; times never run backwards for one alias.';
+COMMENT ON COLUMN tracestore_data.alias_event.alias_event_id IS 'Surrogate key, in order of switching for one alias.';
+COMMENT ON COLUMN tracestore_data.alias_event.alias_name IS 'The alias.';
+COMMENT ON COLUMN tracestore_data.alias_event.collection_id IS 'The corpus it serves.';
+COMMENT ON COLUMN tracestore_data.alias_event.recipe_key IS 'The recipe whose queries it answers.';
+COMMENT ON COLUMN tracestore_data.alias_event.action IS 'publish, rollback or retire.';
+COMMENT ON COLUMN tracestore_data.alias_event.from_build_id IS 'Build served before; null for the first.';
+COMMENT ON COLUMN tracestore_data.alias_event.to_build_id IS 'Build served from then on; null when retired.';
+COMMENT ON COLUMN tracestore_data.alias_event.occurred_at IS 'When, stamped under the lock of the alias.';
+COMMENT ON COLUMN tracestore_data.alias_event.actor IS 'Who.';
+COMMENT ON COLUMN tracestore_data.alias_event.reason IS 'Why.';
+COMMENT ON COLUMN tracestore_data.alias_event.forced IS 'Published although a gate was missing or failed.';
+
+ALTER TABLE tracestore_data.alias_event ALTER COLUMN alias_event_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tracestore_data.alias_event_alias_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY tracestore_data.alias_event
+    ADD CONSTRAINT alias_event_pkey PRIMARY KEY (alias_event_id);
+
+CREATE INDEX alias_event_by_alias ON tracestore_data.alias_event USING btree (alias_name, alias_event_id DESC);
+
+CREATE TRIGGER alias_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.alias_event FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+ALTER TABLE ONLY tracestore_data.alias_event
+    ADD CONSTRAINT alias_event_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
+
+ALTER TABLE ONLY tracestore_data.alias_event
+    ADD CONSTRAINT alias_event_from_build_id_fkey FOREIGN KEY (from_build_id) REFERENCES tracestore_data.build(build_id);
+
+ALTER TABLE ONLY tracestore_data.alias_event
+    ADD CONSTRAINT alias_event_recipe_key_fkey FOREIGN KEY (recipe_key) REFERENCES tracestore_data.recipe(recipe_key);
+
+ALTER TABLE ONLY tracestore_data.alias_event
+    ADD CONSTRAINT alias_event_to_build_id_fkey FOREIGN KEY (to_build_id) REFERENCES tracestore_data.build(build_id);

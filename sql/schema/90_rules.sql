@@ -1,0 +1,158 @@
+-- Written by `just schema` from the newest migration, for people. Nothing reads it: change a table by a migration.
+
+-- ----------------------------------------------------------------------------------------------------
+-- rules
+
+CREATE SCHEMA tracestore_data;
+COMMENT ON SCHEMA tracestore_data IS 'Tables, types and trigger functions of tracestore. Read through schema tracestore.';
+
+CREATE FUNCTION tracestore_data.is_citable_id(label text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (((octet_length(label) >= 1) AND (octet_length(label) <= 1024)) AND (label <> ALL (ARRAY['.'::text, '..'::text])) AND (label IS NFC NORMALIZED) AND (label !~ '[\u0001-\u001f\u007f-\u009f]'::text));
+COMMENT ON FUNCTION tracestore_data.is_citable_id(label text) IS 'True for an id that a citation can carry: 1 to 1024 bytes, NFC, no control characters, not "." or "..".';
+
+CREATE FUNCTION tracestore_data.apply_version_state_event() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_old text;
+begin
+  select v.version_state into v_old
+  from tracestore_data.document_version v
+  where v.version_key = new.version_key
+  for no key update;
+  if new.cause = 'registered' then
+    new.old_state := null;
+  else
+    new.old_state := v_old;
+    if v_old = new.new_state
+       or (v_old = 'withdrawn') <> (new.cause = 'restored')
+       or (new.new_state = 'withdrawn') <> (new.cause = 'withdrawn') then
+      raise exception using
+        errcode = 'TS010',
+        message = format('a version that is %s cannot become %s by %s', v_old, new.new_state, new.cause),
+        hint = 'A withdrawn version is first restored.';
+    end if;
+  end if;
+  update tracestore_data.document_version v
+  set version_state = new.new_state
+  where v.version_key = new.version_key and v.version_state <> new.new_state;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.apply_version_state_event() IS 'Checks the transition and sets the state of the version.';
+
+CREATE FUNCTION tracestore_data.guard_build() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op = 'DELETE' then
+    -- A build that found nothing to do leaves no trace; anything else is a record.
+    if old.state = 'building' then
+      return old;
+    end if;
+    raise exception using
+      errcode = 'TS005',
+      message = format('build B-%s cannot be deleted', old.build_id),
+      hint = 'Builds are kept; garbage collection lowers their retention level.';
+  end if;
+  if old.state <> 'building'
+     and (new.index_id, new.parent_build_id, new.kind, new.state, new.cutoff_at, new.committed_at, new.chunker_version,
+          new.manifest_header, new.index_version, new.documents, new.chunks, new.not_embeddable)
+         is distinct from
+         (old.index_id, old.parent_build_id, old.kind, old.state, old.cutoff_at, old.committed_at, old.chunker_version,
+          old.manifest_header, old.index_version, old.documents, old.chunks, old.not_embeddable) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('build B-%s is %s and cannot be changed', old.build_id, old.state),
+      hint = 'Make a new build.';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_build() IS 'A build that is ready or failed is a record.';
+
+CREATE FUNCTION tracestore_data.guard_document_version() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op = 'DELETE' then
+    raise exception using
+      errcode = 'TS005',
+      message = format('version %s of a document cannot be deleted', old.version_id),
+      hint = 'Use tracestore.erase() to remove its content; the record that it existed stays.';
+  end if;
+  if old.content is not null and new.content is null and new.erased_at is not null then
+    if not exists (
+      select from tracestore_data.suppression s
+      where s.doc_key = old.doc_key and s.kind = 'erased' and (s.version_key is null or s.version_key = old.version_key))
+    then
+      raise exception using
+        errcode = 'TS005',
+        message = format('content of version %s can only be removed through tracestore.erase()', old.version_id),
+        hint = 'tracestore.erase() also suppresses it in every build.';
+    end if;
+    -- What may change in an erasure: nothing else but the free-form fields that can repeat the text.
+    new.version_state := old.version_state;
+  elsif new.version_state is distinct from old.version_state and pg_trigger_depth() < 2 then
+    raise exception using
+      errcode = 'TS005',
+      message = format('state of version %s changes only by an event', old.version_id),
+      hint = 'Insert into tracestore_data.version_state_event.';
+  elsif (new.content, new.attributes, new.pages, new.source_uri, new.erased_at)
+        is distinct from (old.content, old.attributes, old.pages, old.source_uri, old.erased_at) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('version %s is immutable', old.version_id),
+      hint = 'Register the new text as a new version; tracestore.erase() is the only way to remove content.';
+  end if;
+  if (new.version_key, new.doc_key, new.version_id, new.version_seq, new.content_sha256, new.char_count, new.media_type,
+      new.effective_from, new.registered_at, new.registered_by, new.in_place_of, new.parser)
+     is distinct from
+     (old.version_key, old.doc_key, old.version_id, old.version_seq, old.content_sha256, old.char_count, old.media_type,
+      old.effective_from, old.registered_at, old.registered_by, old.in_place_of, old.parser) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('version %s is immutable', old.version_id),
+      hint = 'Register the new text as a new version.';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_document_version() IS 'Keeps versions immutable, except for erasure and for states set by events.';
+
+CREATE FUNCTION tracestore_data.guard_suppression() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op <> 'UPDATE'
+     or old.lifted_at is not null
+     or (new.suppression_id, new.doc_key, new.version_key, new.kind, new.epoch, new.suppressed_at, new.actor, new.reason)
+        is distinct from
+        (old.suppression_id, old.doc_key, old.version_key, old.kind, old.epoch, old.suppressed_at, old.actor, old.reason) then
+    raise exception using
+      errcode = 'TS005',
+      message = 'a suppression can be lifted once, not changed or deleted',
+      hint = 'Use tracestore.restore().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_suppression() IS 'A suppression can only be lifted.';
+
+CREATE FUNCTION tracestore_data.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  raise exception using
+    errcode = 'TS005',
+    message = format('%s on %I.%I is refused: its rows are a record', tg_op, tg_table_schema, tg_table_name),
+    hint = 'Add a row instead. Nothing recorded is changed or deleted.';
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.refuse_change() IS 'Refuses UPDATE, DELETE and TRUNCATE on append-only tables.';
