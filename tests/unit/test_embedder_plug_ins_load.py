@@ -20,7 +20,7 @@ from tracestore.embedders.registry import BUILT_IN, GROUP
 from tracestore.errors import ConfigError, InputError
 from tracestore.recipes import Recipe, RecipeSpec, known_embedders, load_embedder
 
-PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+ROOT = Path(__file__).parents[2]
 
 
 class LengthEmbedder:
@@ -81,6 +81,16 @@ def test_a_plug_in_is_loaded_by_its_name(install: Install) -> None:
     assert "length" in known_embedders()
 
 
+def test_the_example_of_the_guide_works(install: Install) -> None:
+    guide = (ROOT / "docs" / "embedders.md").read_text()
+    names: dict[str, Any] = {}
+    exec(guide.split("```python\n")[1].split("```")[0], names)
+    install(("letters", "LetterEmbedder"), LetterEmbedder=names["LetterEmbedder"])
+    zero, vector = embed_passages(load_embedder("letters:3"), ["xyz", "a cab"])
+    assert zero is None
+    assert vector == pytest.approx(np.array([2, 1, 1]) / 6**0.5, abs=1e-6)
+
+
 def test_its_options_are_checked_and_a_near_name_is_suggested(install: Install) -> None:
     install(("length", "Length"), Length=LengthEmbedder)
     with pytest.raises(InputError) as caught:
@@ -118,7 +128,7 @@ def test_a_plug_in_cannot_take_over_a_built_in_name(install: Install) -> None:
 
 
 def test_the_built_in_table_is_what_the_package_declares() -> None:
-    declared = tomllib.loads(PYPROJECT.read_text())["project"]["entry-points"][GROUP]
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][GROUP]
     assert declared == BUILT_IN
 
 

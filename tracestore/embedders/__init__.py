@@ -1,6 +1,7 @@
 """Embedders: what turns text into vectors, and the checks on what they answer. No database code."""
 
 from tracestore.embedders.base import (
+    AnswerError,
     Embedder,
     Kind,
     Vector,
@@ -13,6 +14,7 @@ from tracestore.embedders.base import (
 from tracestore.embedders.registry import known_embedders, load_embedder
 
 __all__ = [
+    "AnswerError",
     "Embedder",
     "Kind",
     "Vector",

@@ -87,7 +87,7 @@ class HttpEndpoint:
         except _TransientError as problem:
             raise EmbeddingError(
                 f"the embedding server {self._shown_url} failed {self._retries.attempts} times, last: {problem}",
-                hint="run the command again later: finished batches are kept",
+                hint="check that the server is up; a build that is run again goes on where it stopped",
             ) from problem
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
