@@ -52,9 +52,9 @@ def api_sha256() -> bytes:
     return digest.digest()
 
 
-def audit(name: str) -> str:
-    """Return the text of a psql script of ``sql/audit``."""
-    return (files("tracestore.sql") / "audit" / f"{name}.sql").read_text("utf-8")
+def script(name: str) -> str:
+    """Return the text of a file below ``sql`` that is run as it is, such as ``demo/edit_in_place``."""
+    return (files("tracestore.sql") / f"{name}.sql").read_text("utf-8")
 
 
 def query(text: str) -> sql.SQL:

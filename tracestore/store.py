@@ -12,7 +12,8 @@ from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from tracestore.db import Connection, driver_errors
-from tracestore.types import Hit, Member, Resolution, Verification
+from tracestore.errors import NotFound
+from tracestore.types import Hit, Member, Resolution, ServedBuild, Verification
 
 Row = TypeVar("Row")
 
@@ -46,6 +47,18 @@ def search(
 def resolve(conn: Connection, citation: str) -> Resolution:
     """Return what a citation stands for, from the citation alone."""
     return _rows(conn, Resolution, "select * from tracestore.resolve(%s::text)", citation)[0]
+
+
+def served_build(
+    conn: Connection,
+    index_alias: str | None,
+    recipe_id: str,
+    as_of_build: int | None = None,
+    as_of: datetime | None = None,
+) -> ServedBuild:
+    """Return the build that a search with these arguments reads."""
+    query: LiteralString = "select * from tracestore.served_build_at(%s, %s, %s, %s)"
+    return _rows(conn, ServedBuild, query, index_alias, recipe_id, as_of_build, as_of)[0]
 
 
 def recipe_of(conn: Connection, index_alias: str | None, as_of_build: int | None) -> list[str]:
@@ -90,6 +103,12 @@ def verify_build(conn: Connection, build_id: int) -> list[Verification]:
 def manifest(conn: Connection, build_id: int) -> list[Member]:
     """Return the members of a build in order of doc_id and version_seq."""
     return _rows(conn, Member, "select * from tracestore.manifest(%s)", build_id)
+
+
+def require_build(conn: Connection, build_id: int) -> None:
+    """Refuse a number that is no ready build."""
+    if not table(conn, "select 1 from tracestore.builds where build_id = %s and state = 'ready'", build_id):
+        raise NotFound(f"there is no ready build B-{build_id}", hint="`tracestore builds` lists them")
 
 
 def erase(

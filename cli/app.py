@@ -1,0 +1,68 @@
+"""The command ``tracestore``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from . import build, builds, chunks, db, demo, documents, errors, evidence, ingest, output, search, state
+from .options import StoreCommand
+
+app = typer.Typer(
+    name="tracestore",
+    help="A retrieval store on Postgres and pgvector in which every hit is evidence.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+for _command in (
+    demo.demo,
+    ingest.ingest,
+    chunks.chunks,
+    build.build,
+    search.search,
+    evidence.resolve,
+    evidence.show,
+    builds.builds,
+    builds.manifest,
+    builds.verify,
+    builds.publish,
+    documents.documents,
+    documents.withdraw,
+    documents.restore,
+    documents.erase,
+):
+    app.command(cls=StoreCommand)(_command)
+app.add_typer(builds.alias_app, name="alias")
+app.add_typer(db.app, name="db")
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        output.line(f"tracestore {version('tracestore')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    dsn: Annotated[
+        str | None, typer.Option(help="Use this server instead of the embedded one. [env var: TRACESTORE_DSN]")
+    ] = None,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Remember the options that stand before the command."""
+    state.dsn = dsn or state.dsn
+    state.debug = debug or state.debug
+
+
+def main() -> None:
+    """Run the command line."""
+    output.prepare()
+    sys.exit(errors.guarded(lambda: app(standalone_mode=False) or 0))

@@ -1,0 +1,103 @@
+"""``tracestore build``: make a build of a collection."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tracestore import store
+from tracestore.build import BuildOptions, BuildReport
+from tracestore.build import build as run_build
+from tracestore.build.choose import Wanted, choose
+from tracestore.build.run import Progress as OnProgress
+
+from . import output
+from .connection import open_store
+from .options import AsJson, Collection, Recipe
+
+
+def build(
+    collection: Collection,
+    recipe: Recipe = None,
+    max_words: Annotated[int | None, typer.Option(help="Words a chunk, at most (default 60).")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens a chunk, instead of words.")] = None,
+    cross_section: Annotated[
+        bool | None, typer.Option("--cross-section", help="Let a chunk run on into the next section.")
+    ] = None,
+    no_header: Annotated[
+        bool | None, typer.Option("--no-header", help="Embed the text without its heading path.")
+    ] = None,
+    hard_limit: Annotated[int | None, typer.Option(help="Characters a chunk, at most (default 4000).")] = None,
+    lexical: Annotated[str | None, typer.Option(help="Full-text configuration (default simple).")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that chunk.")] = 1,
+    on_truncation: Annotated[
+        Literal["record", "refuse"], typer.Option(help="What to do with a text longer than the model reads.")
+    ] = "record",
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another build of the index.")] = 300,
+    publish: Annotated[str | None, typer.Option(metavar="ALIAS", help="Serve the build under this alias.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a build of COLLECTION: chunk and embed what changed since the latest build.
+
+    Without settings it builds the only index of the collection again.
+    Example: tracestore build guides --recipe hash:128:a --max-words 20 --publish main
+    """
+    wanted = Wanted(
+        recipe, max_words, max_tokens, cross_section, hard_limit, False if no_header else None, lexical
+    )
+    with open_store() as conn:
+        embedder, settings = choose(conn, collection, wanted)
+        with _bar() as on_progress:
+            options = BuildOptions(workers, on_truncation, wait, on_progress)
+            report = run_build(conn, collection, embedder, settings, options)
+        event = store.publish(conn, publish, report.build_id) if publish is not None else None
+    if as_json:
+        output.emit_json({**asdict(report), "published": publish, "alias_event_id": event})
+    else:
+        _print(report, publish)
+
+
+@contextmanager
+def _bar() -> Iterator[OnProgress]:
+    console = Console(stderr=True)
+    if not sys.stderr.isatty():
+        yield lambda _stage, _done, _total: None
+        return
+    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    with Progress(*parts, TimeElapsedColumn(), console=console, transient=True) as progress:
+        tasks = {
+            stage: progress.add_task(title, total=None, rate="")
+            for stage, title in (("chunk", "chunk and embed"), ("write", "write"))
+        }
+
+        def show(stage: str, done: int, total: int) -> None:
+            task = progress.tasks[tasks[stage]]
+            rate = f"{task.speed:,.0f} documents/s" if task.speed else ""
+            progress.update(tasks[stage], completed=done, total=total, rate=rate)
+
+        yield show
+
+
+def _print(report: BuildReport, alias: str | None) -> None:
+    made = "built" if report.created else "nothing changed since"
+    output.line(f"{made} B-{report.build_id} (index {report.index_id}), version {report.index_version[:16]}")
+    output.line(
+        f"{report.documents} documents, {report.chunks} chunks, {report.embedding_calls} embedding calls,"
+        f" {report.reused} reused, {report.seconds} s"
+    )
+    for count, what in (
+        (report.not_embeddable, "chunks have nothing to embed and are in no search"),
+        (report.split, "chunks were cut at the hard limit"),
+        (report.truncated, "chunks are longer than the model reads"),
+    ):
+        if count:
+            output.line(f"{count} {what}")
+    if alias is not None:
+        output.line(f"alias {alias} serves B-{report.build_id}")

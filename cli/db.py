@@ -1,0 +1,61 @@
+"""``tracestore db``: the server of a store and its schema."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracestore import db as database
+from tracestore import migrate
+
+from . import connection, db_server, output
+from .options import AsJson, StoreCommand
+
+app = typer.Typer(no_args_is_help=True, help="The server of a store and its schema.", rich_markup_mode=None)
+for _name, _function in (
+    ("up", db_server.up),
+    ("down", db_server.down),
+    ("status", db_server.status),
+    ("destroy", db_server.destroy),
+):
+    app.command(_name, cls=StoreCommand)(_function)
+
+
+@app.command(cls=StoreCommand)
+def upgrade(
+    sql: Annotated[bool, typer.Option("--sql", help="Print the SQL of a fresh installation and run nothing.")] = False,
+    vector_schema: Annotated[
+        str, typer.Option(help="Schema of the pgvector extension, with --sql.")
+    ] = "public",
+    as_json: AsJson = False,
+) -> None:
+    """Bring the schema of a database to this release.
+
+    Example: tracestore db upgrade --dsn "host=db dbname=evidence"
+    """
+    if sql:
+        output.line(migrate.upgrade_sql(vector_schema).rstrip())
+        return
+    where = connection.dsn(create=True)
+    migrate.upgrade(where)
+    with database.connect(where) as conn, database.driver_errors():
+        row = conn.execute("select tracestore.api_version(), tracestore.store_id()").fetchone()
+    assert row is not None
+    if as_json:
+        output.emit_json({"api_version": row[0], "store_id": row[1]})
+    else:
+        output.line(f"schema is current: API {row[0][:12]}, store {row[1]}")
+
+
+@app.command(
+    cls=StoreCommand, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def psql(context: typer.Context) -> None:
+    """Open psql on the store; further arguments go to psql.
+
+    Example: tracestore db psql -c "select * from tracestore.builds"
+    """
+    raise typer.Exit(db_server.run_psql(connection.dsn(), list(context.args)))
+
+

@@ -1,0 +1,74 @@
+"""The only place that writes stdout, and the place of warnings on stderr.
+
+Evidence is printed as it is: nothing here interprets markup in a text.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import UUID
+
+
+def prepare() -> None:
+    """Let no character of a text end a command: what the terminal's encoding lacks is written as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def line(text: str = "") -> None:
+    """Write a line of plain text to stdout."""
+    print(text)
+
+
+def warn(text: str) -> None:
+    """Write a line to stderr."""
+    print(text, file=sys.stderr)
+
+
+def emit_json(value: object) -> None:
+    """Write one JSON document to stdout: times in RFC 3339 with Z, non-ASCII as escapes where need be."""
+    ascii_only = not (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print(json.dumps(value, default=to_json, indent=2, ensure_ascii=ascii_only))
+
+
+def to_json(value: object) -> Any:
+    """Return what JSON has for a value it does not know."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if isinstance(value, date | UUID):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def rfc3339(time: datetime) -> str:
+    """Return a time in UTC with Z."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def columns(rows: Sequence[Sequence[object]], header: Sequence[str]) -> None:
+    """Write a plain table: columns as wide as their widest cell, nothing cut."""
+    cells = [list(header), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(header))]
+    for row in cells:
+        line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(part) for part in value) or "-"
+    return str(value)

@@ -1,0 +1,121 @@
+"""``tracestore search``: ask an alias or a build, get evidence."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from tracestore import store
+from tracestore.db import Connection
+from tracestore.embedders.base import embed_query
+from tracestore.errors import InputError, NotFound
+from tracestore.identity import parse_build_id
+from tracestore.recipes import load_embedder
+from tracestore.types import Hit
+
+from . import output
+from .connection import open_store
+from .options import AsJson, Recipe
+
+
+def search(
+    alias: Annotated[str, typer.Argument(help="The alias, or a build such as B-7.", show_default=False)],
+    question: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    count: Annotated[int, typer.Option("--count", "-k", help="How many hits.")] = 10,
+    as_of: Annotated[str | None, typer.Option(help="Search what was served then: a build or a time.")] = None,
+    mode: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
+    filter_: Annotated[
+        str | None, typer.Option("--filter", help='Only these documents, as JSON: {"class": ["policy"]}.')
+    ] = None,
+    recipe: Recipe = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the passages nearest to QUESTION, each with its citation.
+
+    Example: tracestore search main "How long is the warranty on Tunelo?" -k 3
+    """
+    wanted = _parse_filter(filter_)
+    build_id, time = _parse_as_of(as_of)
+    name: str | None = alias
+    with open_store() as conn:
+        if _is_build(conn, alias) and build_id is None and time is None:
+            name, build_id = None, parse_build_id(alias)
+        recipe_id = recipe or _recipe(conn, name, build_id)
+        vector = embed_query(load_embedder(recipe_id), question)
+        hits = store.search(
+            conn, name, vector, recipe_id, count, mode=mode, filter=wanted, as_of_build=build_id, as_of=time
+        )
+        served = store.served_build(conn, name, recipe_id, build_id, time)
+    if as_json:
+        output.emit_json(
+            {
+                "build_id": served.build_id,
+                "index_version": served.index_version.hex(),
+                "recipe_id": recipe_id,
+                "alias_event_id": served.alias_event_id,
+                "hits": hits,
+            }
+        )
+        return
+    _print(served.build_id, served.index_version.hex(), hits)
+
+
+def _print(build_id: int, index_version: str, hits: list[Hit]) -> None:
+    output.line(f"B-{build_id}, index version {index_version[:16]}, {len(hits)} hits")
+    for hit in hits:
+        page = f", page {hit.page}" if hit.page else ""
+        output.line()
+        output.line(f"{hit.rank}  {hit.score:.4f}  {' > '.join(hit.heading_path) or hit.doc_id}{page}")
+        output.line(hit.text)
+        output.line(hit.citation)
+
+
+def _is_build(conn: Connection, text: str) -> bool:
+    if not text.lower().startswith("b-") or not text[2:].isdigit():
+        return False
+    known = store.table(conn, "select 1 from tracestore.alias_history where index_alias = %s limit 1", text)
+    return not known
+
+
+def _recipe(conn: Connection, alias: str | None, build_id: int | None) -> str:
+    recipes = store.recipe_of(conn, alias, build_id)
+    if len(recipes) > 1:
+        raise InputError(
+            f"alias {alias} serves several recipes: {', '.join(recipes)}", hint="choose one with --recipe"
+        )
+    if recipes:
+        return recipes[0]
+    if build_id is not None:
+        raise NotFound(f"there is no build B-{build_id}", hint="`tracestore builds` lists them")
+    rows = store.table(conn, "select distinct index_alias from tracestore.alias_history order by 1")
+    known = [row["index_alias"] for row in rows]
+    near = difflib.get_close_matches(alias or "", known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known aliases: {', '.join(known) or 'none'}"
+    raise NotFound(f"alias {alias} does not exist", hint=f"{hint} `tracestore publish BUILD --alias A` makes one")
+
+
+def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:
+    if text is None:
+        return None, None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return parse_build_id(text), None
+    if text.isdigit():  # `20260304` is a date to Python, but a build to whoever lists builds
+        return parse_build_id(text), None
+    return None, time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _parse_filter(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"--filter is not JSON: {error.msg} at character {error.pos}", hint='for example {"class": ["policy"]}'
+        ) from None
