@@ -16,7 +16,7 @@ from tracestore.errors import ConfigError
 from tracestore.server_binaries import DEFAULT_VERSION, Install, locate, reachable_by_others
 from tracestore.server_cluster import data_folder, make_data, remove_data, require_data
 from tracestore.server_locks import changing
-from tracestore.server_process import Server, is_running, postmaster_of, read_pid_file, server_of
+from tracestore.server_process import Server, address_of, is_running, postmaster_of, read_pid_file
 from tracestore.server_start import bring_up, stop_running, try_connect
 from tracestore.server_store import (
     STORE_NAME,
@@ -101,7 +101,8 @@ def _already_up(place: StorePlace, version: int | None) -> Server | None:
     found = data_folder(place, version)
     if found is None or not is_running(place, found[0]):
         return None
-    server = server_of(place, *found)
+    data_dir, data_version = found
+    server = Server(data_dir, *address_of(place, data_dir), data_version)
     return server if try_connect(place, server) is None else None
 
 
@@ -145,7 +146,7 @@ def _status(place: StorePlace) -> StoreStatus:
     pid = postmaster_of(data_dir)
     told = read_pid_file(data_dir)
     state = "crashed" if pid is None else (told.status if told and told.status else "starting")
-    server = server_of(place, data_dir, version) if state == "ready" else None
+    server = Server(data_dir, *address_of(place, data_dir), version) if state == "ready" else None
     return StoreStatus(place.store, state, data_dir, version, pid, server)
 
 

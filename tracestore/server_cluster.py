@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import locale
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -138,13 +139,16 @@ def _initdb(place: StorePlace, install: Install, folder: Path) -> None:
     command += ["--auth-local", "peer", "--auth-host", "reject", "--no-instructions"]
     done = run(place, command)
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if "error" in line.lower()] or [
-            done.stderr.strip()
-        ]
         raise ConfigError(
-            f"cannot make a database in {place.home}: {lines[0].removeprefix('initdb: ')}",
+            f"cannot make a database in {place.home}: {_first_complaint(done.stderr)}",
             hint="is there room on the disk (50 MB), and may the folder be written?",
         )
+
+
+def _first_complaint(output: str) -> str:
+    """Return what initdb or the server below it says first, without its time stamp."""
+    found = re.search(r"\b(?:FATAL|PANIC|ERROR|error): +(.+)", output)
+    return found[1] if found else output.strip().partition("\n")[0]
 
 
 def _locale_options(version: int) -> list[str]:

@@ -57,17 +57,19 @@ def read_pid_file(data_dir: Path) -> PidFile | None:
         lines = (data_dir / PID_FILE).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
         lines += [""] * (8 - len(lines))
         socket_dir = Path(lines[4]) if lines[4] else None
-        return PidFile(int(lines[0]), socket_dir, int(lines[3] or PORT), lines[7].strip())
+        if (pid := int(lines[0])) <= 0:
+            return None
+        return PidFile(pid, socket_dir, int(lines[3] or PORT), lines[7].strip())
     except (FileNotFoundError, ValueError):
         return None
 
 
-def server_of(place: StorePlace, data_dir: Path, version: int) -> Server:
-    """Return how to reach the server of this data, whether it is running or not."""
+def address_of(place: StorePlace, data_dir: Path) -> tuple[Path, int]:
+    """Return socket folder and port of this data's server, whether it is running or not."""
     told = read_pid_file(data_dir)
     if told is None or told.socket_dir is None:
-        return Server(data_dir, socket_dir(place), PORT, version)
-    return Server(data_dir, told.socket_dir, told.port, version)
+        return socket_dir(place), PORT
+    return told.socket_dir, told.port
 
 
 def postmaster_of(data_dir: Path) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
@@ -14,6 +13,7 @@ from tracestore.server_store import StorePlace
 
 PORT = 5432
 _SOCKET_NAME = f".s.PGSQL.{PORT}"
+_PREFIX = "tracestore-"
 _SOCKET_PATH_LIMIT = 107  # bytes: sun_path of Linux without its closing zero
 
 
@@ -25,7 +25,7 @@ def socket_dir(place: StorePlace) -> Path:
     """
     found = place.home.stat()
     key = f"{place.home}\0{found.st_dev}\0{found.st_ino}"
-    name = f"tracestore-{sha256(os.fsencode(key)).hexdigest()[:12]}"
+    name = f"{_PREFIX}{sha256(os.fsencode(key)).hexdigest()[:12]}"
     return next(base for base in _bases(place) if _fits(base / name)) / name
 
 
@@ -54,20 +54,22 @@ def make_socket_dir(place: StorePlace) -> Path:
     else:
         if place.run_as_other:
             os.chown(folder, place.runner.uid, place.runner.gid)
-    for leftover in folder.glob(f"{_SOCKET_NAME}*"):
-        leftover.unlink()
+    _empty(folder)
     return folder
 
 
 def check_socket_dir(place: StorePlace, folder: Path) -> None:
     """Refuse a socket's folder that another user could have made: who owns it can pose as the server."""
-    found = folder.lstat()
-    private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
-    if not private or found.st_uid != place.runner.uid:
+    if not _is_private(place, folder):
         raise ConfigError(
             f"{folder} is not a private folder of {place.runner.name}",
             hint="remove it, or set XDG_RUNTIME_DIR to a private folder",
         )
+
+
+def _is_private(place: StorePlace, folder: Path) -> bool:
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == place.runner.uid
 
 
 def socket_exists(folder: Path) -> bool:
@@ -75,7 +77,13 @@ def socket_exists(folder: Path) -> bool:
     return (folder / _SOCKET_NAME).exists()
 
 
-def remove_socket_dir(place: StorePlace) -> None:
-    """Remove the socket's folder of a stopped server, if it is there and empty."""
-    with suppress(OSError):
-        socket_dir(place).rmdir()
+def remove_socket_dir(place: StorePlace, folder: Path) -> None:
+    """Remove the private socket folder of a server that is not running, if it is there."""
+    if folder.is_dir() and folder.name.startswith(_PREFIX) and _is_private(place, folder):
+        _empty(folder)
+        folder.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    for leftover in folder.glob(f"{_SOCKET_NAME}*"):
+        leftover.unlink()

@@ -19,13 +19,13 @@ from tracestore.server_cluster import LOG_FILE
 from tracestore.server_locks import life_lock
 from tracestore.server_process import (
     Server,
+    address_of,
     is_running,
     postmaster_of,
     processes_on,
     read_pid_file,
     retire_pid_file,
     run_arguments,
-    server_of,
 )
 from tracestore.server_socket import PORT, check_socket_dir, make_socket_dir, remove_socket_dir, socket_exists
 from tracestore.server_store import StorePlace
@@ -121,7 +121,8 @@ def bring_up(
                 raise _failure("the embedded server stopped while it was starting", data_dir)
             start(place, install, data_dir, settings)
             started = True
-        server = server_of(place, data_dir, install.version)
+            orphans = _Orphans(data_dir)  # not those of the server we just started
+        server = Server(data_dir, *address_of(place, data_dir), install.version)
         refusal = try_connect(place, server)
         if refusal is None:
             return server
@@ -198,6 +199,7 @@ def _make_database(server: Server) -> bool:
 def stop_running(place: StorePlace, data_dir: Path, deadline: float) -> None:
     """Stop the server (SIGINT: open transactions are rolled back) and wait until all of it is gone."""
     orphans = _Orphans(data_dir)
+    sockets, _ = address_of(place, data_dir)
     told = None
     while is_running(place, data_dir):
         postmaster = postmaster_of(data_dir)
@@ -208,7 +210,7 @@ def stop_running(place: StorePlace, data_dir: Path, deadline: float) -> None:
             raise _failure("the embedded server did not stop in time", data_dir)
         orphans.tell_to_quit()
         time.sleep(_POLL)
-    remove_socket_dir(place)
+    remove_socket_dir(place, sockets)
 
 
 def _failure(message: str, data_dir: Path) -> StoreError:

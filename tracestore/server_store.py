@@ -183,22 +183,34 @@ def _make_open_folders(base: Path) -> None:
 def _follow(pointer: Path, owner: Account) -> Path:
     """Return the folder a pointer names, after making sure that it is the one that was meant."""
     _check_folder(pointer, owner)
-    try:
-        told = json.loads(pointer.read_text(encoding="utf-8"))
-        identity, home = str(told["id"]), Path(told["path"])
-    except (ValueError, KeyError, TypeError):
-        raise ConfigError(
-            f"{pointer} is damaged", hint=f"its data may still lie below {state_dir()}; nothing was changed"
-        ) from None
+    identity, home = _read_pointer(pointer)
     if not home.is_dir():
         raise ConfigError(
             f"the data of {pointer.parent} is gone: there is no {home}",
             hint="restore it, or give the store up with `tracestore db destroy --yes`; nothing was changed",
         )
     _check_folder(home, owner)
-    if home.name != identity or json.loads((home / _MARKER).read_text(encoding="utf-8"))["id"] != identity:
+    if home.name != identity or _field(home / _MARKER, "id") != identity:
         raise ConfigError(f"{home} is not the data that {pointer} was made for", hint="nothing was changed")
     return home
+
+
+def _read_pointer(pointer: Path) -> tuple[str, Path]:
+    identity, home = _field(pointer, "id"), _field(pointer, "path")
+    if identity is None or home is None:
+        raise ConfigError(
+            f"{pointer} is damaged", hint=f"its data may still lie below {state_dir()}; nothing was changed"
+        )
+    return identity, Path(home)
+
+
+def _field(file: Path, name: str) -> str | None:
+    """Return a string of a JSON file; None when the file or the string is not there."""
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))[name]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    return value if isinstance(value, str) else None
 
 
 def is_dangling(store: Path) -> bool:
@@ -206,7 +218,7 @@ def is_dangling(store: Path) -> bool:
     pointer = store / _POINTER
     if not pointer.exists() or pointer.stat().st_uid != os.geteuid():
         return False
-    return not Path(json.loads(pointer.read_text(encoding="utf-8"))["path"]).exists()
+    return not _read_pointer(pointer)[1].exists()
 
 
 def remove_folders(store: Path, home: Path | None) -> None:
