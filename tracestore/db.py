@@ -48,7 +48,10 @@ def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Conne
     ``vectors=False`` is for databases where the extension may not be there yet.
     """
     with driver_errors():
-        conn = psycopg.connect(dsn, autocommit=autocommit, application_name="tracestore")
+        # Said, since a database, a role or the environment may have set another encoding for its clients.
+        conn = psycopg.connect(
+            dsn, autocommit=autocommit, application_name="tracestore", client_encoding="UTF8"
+        )
         if vectors:
             try:
                 register_vector_info(conn, TypeInfo.fetch(conn, vector_type(conn)))
@@ -118,10 +121,15 @@ def translate(error: psycopg.Error) -> TracestoreError:
         return kind(message, hint=hint)
     if isinstance(error, psycopg.OperationalError) and state is None:
         return ConfigError(
-            f"cannot reach the database: {message}", hint="check --dsn or TRACESTORE_DSN, and that the server runs"
+            f"cannot reach the database: {message}",
+            hint="check --dsn or TRACESTORE_DATABASE_URL, and that the server runs",
         )
     if state in ("42501", "28000", "28P01"):
-        return StoreError(message, sqlstate=state, hint=hint or "the role lacks a privilege; ask the owner of the store")
+        return StoreError(
+            message, sqlstate=state, hint=hint or "the role lacks a privilege; ask the owner of the store"
+        )
     if state in ("53100", "58030"):
-        return StoreError(message, sqlstate=state, hint=hint or "the server's disk is full; free room and run it again")
+        return StoreError(
+            message, sqlstate=state, hint=hint or "the server's disk is full; free room and run it again"
+        )
     return StoreError(message, sqlstate=state, hint=hint)

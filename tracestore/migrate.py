@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib.resources import as_file, files
 
 import psycopg
 from alembic import command, op
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from . import sqlfiles
 from .db import Connection, connect, driver_errors, vector_schema
-from .errors import ConfigError, StoreError
+from .errors import ConfigError, SchemaOutOfDate, StoreError
 
 # One upgrade at a time in a database. Closes the race of two processes that both find an empty schema.
 UPGRADE_LOCK = 0x7472616365737472
@@ -22,14 +24,13 @@ def upgrade(dsn: str, *, create_extension: bool = True) -> None:
     """Bring the database at ``dsn`` to this release; a database already there is left as it is.
 
     Everything happens in one transaction. Raises ConfigError where the server, its encoding or the
-    extension do not fit, StoreError where something of the user's depends on schema ``tracestore``.
+    extension do not fit, SchemaOutOfDate where the database is of a newer release, StoreError where
+    something of the user's depends on schema ``tracestore`` or the role lacks a privilege.
     """
-    with connect(dsn, vectors=False) as lock:
-        with driver_errors():
-            lock.execute("select pg_catalog.pg_advisory_lock(%s)", [UPGRADE_LOCK])
+    with connect(dsn, vectors=False) as lock, driver_errors():
+        lock.execute("select pg_catalog.pg_advisory_lock(%s)", [UPGRADE_LOCK])
         schema = _prepare(lock, create_extension=create_extension)
-        with driver_errors():
-            _run_alembic(dsn, schema)
+        _run_alembic(dsn, schema)
 
 
 def upgrade_sql(vector_in: str = "public") -> str:
@@ -77,7 +78,7 @@ def api_statements(vector_in: str) -> list[str]:
 
 def refuse_dependants(conn: Connection) -> None:
     """Refuse to rebuild schema ``tracestore`` while an object outside depends on it."""
-    rows = conn.execute(sqlfiles.query(_DEPENDANTS)).fetchall()
+    rows = conn.execute(sqlfiles.query(sqlfiles.script("upgrade/dependants"))).fetchall()
     if rows:
         names = ", ".join(str(row[0]) for row in rows[:5])
         raise StoreError(
@@ -106,16 +107,41 @@ def _prepare(conn: Connection, *, create_extension: bool) -> str:
             hint="as a superuser in this database: create extension vector",
         )
     _check_extension_version(conn)
+    _refuse_newer(conn)
     return schema
+
+
+def _refuse_newer(conn: Connection) -> None:
+    """Refuse a database with a migration that this release does not have."""
+    row = conn.execute("select pg_catalog.to_regclass('tracestore_data.alembic_version')").fetchone()
+    if row is None or row[0] is None:
+        return
+    with _scripts() as config:
+        scripts = ScriptDirectory.from_config(config)
+        head, known = scripts.get_current_head(), {script.revision for script in scripts.walk_revisions()}
+    for (found,) in conn.execute("select version_num from tracestore_data.alembic_version").fetchall():
+        if found not in known:
+            raise SchemaOutOfDate(
+                f"the database has migration {found}, this release knows none after {head}",
+                found=str(found),
+                expected=str(head),
+                hint="use the release of tracestore that upgraded the database, or a newer one",
+            )
 
 
 def _create_extension(conn: Connection) -> None:
     try:
-        conn.execute("create extension if not exists vector")
+        # Named, since the first schema of the session's search path may be anything.
+        conn.execute("create extension if not exists vector schema public")
     except psycopg.errors.InsufficientPrivilege as error:
         raise ConfigError(
             "this role may not create the pgvector extension",
             hint="a superuser has to run once in this database: create extension vector",
+        ) from error
+    except psycopg.errors.InvalidSchemaName as error:
+        raise ConfigError(
+            "the database has no schema public to hold the pgvector extension",
+            hint="a superuser has to run once in this database: create extension vector schema NAME",
         ) from error
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
         raise ConfigError(
@@ -129,41 +155,25 @@ def _check_extension_version(conn: Connection) -> None:
     version = str(row[0]) if row else "none"
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if numbers < (0, 8):
-        raise ConfigError(f"pgvector {version} is too old", hint="as a superuser: alter extension vector update")
+        raise ConfigError(
+            f"pgvector {version} is too old", hint="as a superuser: alter extension vector update"
+        )
 
 
-def _run_alembic(dsn: str | None, schema: str) -> None:
+@contextmanager
+def _scripts() -> Iterator[Config]:
+    """Give alembic's configuration for the migrations of this release, wherever they are installed."""
     with as_file(files("tracestore.migrations")) as folder:
         config = Config()
         config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        yield config
+
+
+def _run_alembic(dsn: str | None, schema: str) -> None:
+    with _scripts() as config:
         config.attributes["dsn"] = dsn
         config.attributes["vector_schema"] = schema
         command.upgrade(config, "head", sql=dsn is None)
 
-
-_DEPENDANTS = """
-with ours as (
-  select 'pg_catalog.pg_proc'::regclass as classid, p.oid from pg_catalog.pg_proc p
-  where p.pronamespace = pg_catalog.to_regnamespace('tracestore')
-  union all
-  select 'pg_catalog.pg_class'::regclass, c.oid from pg_catalog.pg_class c
-  where c.relnamespace = pg_catalog.to_regnamespace('tracestore')
-  union all
-  select 'pg_catalog.pg_type'::regclass, t.oid from pg_catalog.pg_type t
-  where t.typnamespace = pg_catalog.to_regnamespace('tracestore')
-)
-select distinct pg_catalog.pg_describe_object(d.classid, d.objid, 0)
-from pg_catalog.pg_depend d
-join ours o on o.classid = d.refclassid and o.oid = d.refobjid
-left join pg_catalog.pg_rewrite r on d.classid = 'pg_catalog.pg_rewrite'::regclass and r.oid = d.objid
-left join pg_catalog.pg_class c on c.oid = coalesce(r.ev_class, d.objid)
-  and (r.oid is not null or d.classid = 'pg_catalog.pg_class'::regclass)
-left join pg_catalog.pg_proc p on d.classid = 'pg_catalog.pg_proc'::regclass and p.oid = d.objid
-left join pg_catalog.pg_type t on d.classid = 'pg_catalog.pg_type'::regclass and t.oid = d.objid
-where d.deptype = 'n'
-  and coalesce(c.relnamespace, p.pronamespace, t.typnamespace, 0)
-      is distinct from pg_catalog.to_regnamespace('tracestore')
-order by 1
-"""
 
 __all__ = ["api_statements", "is_current", "refuse_dependants", "run_frozen", "upgrade", "upgrade_sql"]

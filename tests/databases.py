@@ -1,0 +1,89 @@
+"""Empty databases for tests that install the schema themselves, and what pg_dump says of one."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from tracestore.server_binaries import locate
+
+_numbers = count(1)
+
+
+@contextmanager
+def empty_database(admin_dsn: str, options: str = "") -> Iterator[str]:
+    """Yield the connection string of a new database, dropped afterwards; ``options`` ends CREATE DATABASE."""
+    with psycopg.connect(admin_dsn, autocommit=True) as admin:
+        name = sql.Identifier(f"tracestore_test_{admin.info.backend_pid}_empty_{next(_numbers)}")
+        admin.execute(sql.SQL("create database {} ").format(name) + sql.SQL(options))  # type: ignore[arg-type]
+        try:
+            yield make_conninfo(admin_dsn, dbname=name.as_string().strip('"'))
+        finally:
+            admin.execute(sql.SQL("drop database {} with (force)").format(name))
+
+
+@contextmanager
+def plain_role(admin_dsn: str) -> Iterator[str]:
+    """Yield the name of a new role that is no superuser and may do nothing; dropped afterwards.
+
+    The databases it owns have to be gone by then.
+    """
+    require_superuser(admin_dsn)
+    with psycopg.connect(admin_dsn, autocommit=True) as admin:
+        role = f"tracestore_test_role_{admin.info.backend_pid}_{next(_numbers)}"
+        admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
+        try:
+            yield role
+        finally:
+            admin.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
+
+
+def as_role(dsn: str, role: str) -> str:
+    """Return a connection string whose sessions have only the privileges of ``role``."""
+    return make_conninfo(dsn, options=f"-c role={role}")
+
+
+def require_superuser(admin_dsn: str) -> None:
+    """Skip a test that plays the database administrator where the run's role is none."""
+    if not _is_superuser(admin_dsn):
+        pytest.skip("needs a superuser, and the role of --dsn is none")
+
+
+def dump(dsn: str, *schemas: str, data: bool = False) -> str:
+    """Return what pg_dump says of schemas, or of everything, without what differs from run to run."""
+    command = [str(locate(18).program("pg_dump")), "--dbname", dsn, "--no-owner", "--no-privileges"]
+    command += [f"--schema={schema}" for schema in schemas]
+    if not data:
+        command.append("--schema-only")
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith(("\\restrict", "\\unrestrict"))
+    )
+
+
+def psql(dsn: str, script: str) -> None:
+    """Run a script with psql, to the end or to its first error."""
+    command = [
+        str(locate(18).program("psql")),
+        "--dbname",
+        dsn,
+        "--no-psqlrc",
+        "--quiet",
+        "-v",
+        "ON_ERROR_STOP=1",
+    ]
+    done = subprocess.run(command, input=script, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _is_superuser(dsn: str) -> bool:
+    with psycopg.connect(dsn) as conn:
+        row = conn.execute("select pg_catalog.current_setting('is_superuser') = 'on'").fetchone()
+    return row is not None and bool(row[0])
