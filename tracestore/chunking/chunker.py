@@ -11,9 +11,9 @@ from .layout import Layout
 from .markdown import read_markdown
 from .model import MARKDOWN, PLAIN, Chunk, ChunkConfig, Chunking, Heading, Unit
 from .outline import PREFACE, heading_paths, section_spans
-from .packing import Group, pack_tokens, pack_words, split_long
+from .packing import CountTokens, Group, pack_tokens, pack_words, split_long
 from .plain import read_plain
-from .units import Piece, cut_units
+from .units import cut_units
 
 _READERS: dict[str, Callable[[str], Layout]] = {MARKDOWN: read_markdown, PLAIN: read_plain}
 
@@ -23,7 +23,7 @@ def chunk_text(
     config: ChunkConfig,
     *,
     media_type: str = MARKDOWN,
-    count_tokens: Callable[[Sequence[str]], Sequence[int]] | None = None,
+    count_tokens: CountTokens | None = None,
 ) -> Chunking:
     """Cut a text into chunks; pure, and the same chunks for the same arguments.
 
@@ -38,24 +38,26 @@ def chunk_text(
     _refuse_surrogates(text)
     layout = reader(text)
     units, structural = cut_units(text, layout)
-    pieces = split_long(text, units, config.hard_limit)
+    units = split_long(text, units, config.hard_limit)
     if config.max_tokens is None:
-        groups = pack_words(text, pieces, config)
+        groups = pack_words(text, units, config)
     elif count_tokens is None:
         raise ConfigError(
             "a budget in tokens needs a tokenizer", hint="use a recipe that has one, or max_words"
         )
     else:
-        groups = pack_tokens(text, pieces, config, count_tokens)
+        groups = pack_tokens(text, units, config, count_tokens)
     return Chunking(
-        chunks=tuple(_Writer(text, layout, config).chunks(groups)),
+        chunks=tuple(_Writer(text, layout, units).chunks(groups, config)),
         headings=tuple(Heading(s.start, s.end, s.level, s.title) for s in layout.sections),
         structural=tuple(structural),
-        units=tuple(Unit(p.start, p.end, p.kind) for p in pieces),
+        units=tuple(units),
     )
 
 
 def _refuse_surrogates(text: str) -> None:
+    if text.isascii():
+        return
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -68,49 +70,48 @@ def _refuse_surrogates(text: str) -> None:
 class _Writer:
     """Turns groups of units into chunks with everything a chunk says about itself."""
 
-    def __init__(self, text: str, layout: Layout, config: ChunkConfig) -> None:
+    def __init__(self, text: str, layout: Layout, units: Sequence[Unit]) -> None:
         self._text = text
+        self._units = units
         self._sections = layout.sections
         self._paths = heading_paths(layout.sections)
         self._contexts = section_spans(text, layout.sections, layout.body_start)
-        self._counts_tokens = config.max_tokens is not None
+        self._is_ascii = text.isascii()
 
-    def chunks(self, groups: Sequence[Group]) -> list[Chunk]:
+    def chunks(self, groups: Sequence[Group], config: ChunkConfig) -> list[Chunk]:
         """Return the chunks of the groups, in order."""
-        text, is_ascii = self._text, self._text.isascii()
+        text, units, contexts = self._text, self._units, self._contexts
+        counts_tokens = config.max_tokens is not None
         chunks: list[Chunk] = []
-        point = offset = 0  # the same place in code points and in bytes
-        for ordinal, group in enumerate(groups):
-            start, end = group.start, group.end
+        point = offset = 0  # the end of the last chunk, in code points and in bytes
+        for ordinal, (first, last, size) in enumerate(groups):
+            unit = units[first]
+            start, end = unit.start, units[last - 1].end
             body = text[start:end]
-            if is_ascii:
-                byte_start, byte_end = start, end
-            else:
-                byte_start = offset + len(text[point:start].encode())
-                byte_end = byte_start + len(body.encode())
-                point, offset = end, byte_end
-            context = self._contexts[group.pieces[0].section]
-            chunks.append(
-                Chunk(
-                    ordinal=ordinal,
-                    start=start,
-                    end=end,
-                    byte_start=byte_start,
-                    byte_end=byte_end,
-                    context_start=min(context[0], start),
-                    context_end=max(context[1], end),
-                    heading_path=self._path(group.pieces[0]),
-                    text=body,
-                    words=count_words(body),
-                    tokens=group.size if self._counts_tokens else None,
-                    split=any(piece.split for piece in group.pieces),
-                )
+            byte_start = offset + (start - point if self._is_ascii else len(text[point:start].encode()))
+            byte_end = byte_start + (end - start if self._is_ascii else len(body.encode()))
+            point, offset = end, byte_end
+            context = contexts[unit.section]
+            chunk = Chunk(
+                ordinal,
+                start,
+                end,
+                byte_start,
+                byte_end,
+                min(context[0], start),
+                max(context[1], end),
+                self._path(unit),
+                body,
+                count_words(body),
+                size if counts_tokens else None,
+                unit.split or units[last - 1].split,  # a part of a cut unit is first or last in its chunk
             )
+            chunks.append(chunk)
         return chunks
 
-    def _path(self, piece: Piece) -> tuple[str, ...]:
-        """Return the titles above a piece; a heading that is a chunk of its own is not above itself."""
-        section = piece.section
-        if piece.kind == "heading":
+    def _path(self, unit: Unit) -> tuple[str, ...]:
+        """Return the titles above a unit; a heading that is a chunk of its own is not above itself."""
+        section = unit.section
+        if unit.kind == "heading":
             section = self._sections[section].parent
         return self._paths[section] if section != PREFACE else ()

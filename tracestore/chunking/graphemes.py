@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from .blanks import has_rare
+
 _CLUSTER = regex.compile(r"\X")
 _GCB = r"\p{Grapheme_Cluster_Break=%s}"
 # No border lies before one of these, or none that can be told from two characters alone.
@@ -22,7 +24,7 @@ _WINDOW = 64  # clusters of ordinary text are shorter; looked back further only 
 
 def has_combining(text: str) -> bool:
     """Tell whether a border of a sentence or line can lie inside a cluster at all."""
-    return not text.isascii() and _COMBINING.search(text) is not None
+    return has_rare(text) and _COMBINING.search(text) is not None
 
 
 def border_before(text: str, position: int, floor: int) -> int:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from .model import Structural
 from .outline import Section
 
-
-class Block(NamedTuple):
-    """A stretch of text that holds units of one kind; ``quoted`` if ``>`` marks may begin its lines."""
-
-    kind: str
-    start: int
-    end: int
-    section: int
-    quoted: bool
+#: A stretch of text that holds units of one kind: start, end, kind, section, and whether ``>`` marks may begin its
+#: lines. A plain tuple, because a text has many and the offsets of all are mapped at once.
+Block = tuple[int, int, str, int, bool]
 
 
 @dataclass(slots=True)
 class Layout:
     """The structure of one text in code points; every list in the order of the text."""
 
-    blocks: list[Block] = field(default_factory=list)
-    sections: list[Section] = field(default_factory=list)
-    structural: list[Structural] = field(default_factory=list)
-    body_start: int = 0
+    blocks: list[Block]
+    sections: list[Section]
+    structural: list[Structural]
+    body_start: int  # behind a BOM and front matter

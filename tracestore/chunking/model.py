@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tracestore.errors import InputError
 
@@ -79,8 +80,7 @@ class Heading:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Structural:
+class Structural(NamedTuple):
     """Source characters that are neither unit nor heading.
 
     ``kind`` is one of front_matter, list_marker, quote_marker, fence, table_marker, rule, link_definition, comment.
@@ -91,17 +91,19 @@ class Structural:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What is never cut but at the hard limit.
+class Unit(NamedTuple):
+    """What is never cut but at the hard limit; ``split`` if it is a part of one that was.
 
     ``kind`` is one of sentence, item (a sentence of a list item), row, code (a line), html, heading (one with
-    nothing below it), text (anything the structure does not name).
+    nothing below it), text (anything the structure does not name). ``section`` is the index of the heading whose
+    section holds the unit, -1 before the first. (Tuples, because a text has many.)
     """
 
     start: int
     end: int
     kind: str
+    section: int = -1
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .blanks import BLANK_CLASS, trim
-from .layout import Block, Layout
+from .layout import Layout
 from .outline import PREFACE
 
 _LINE = re.compile(r"[^\r\n]+")
@@ -17,10 +17,10 @@ _NARROWEST, _WIDEST, _FEWEST_SPACES = 40, 120, 4
 
 def read_plain(text: str) -> Layout:
     """Return the layout of a text without markup: one section, sentences only."""
-    layout = Layout()
+    layout = Layout([], [], [], body_start=0)
     paragraph: list[tuple[int, int]] = []
     previous_end = 0
-    for found in _LINE.finditer(text):
+    for found in _LINE.finditer(text, text.startswith("\ufeff")):
         line = trim(text, found.start(), found.end())
         gap = text[previous_end : found.start()]
         previous_end = found.end()
@@ -41,10 +41,10 @@ def _add_paragraph(text: str, lines: list[tuple[int, int]], layout: Layout) -> N
     begin, previous = lines[0], lines[0]
     for line in lines[1:]:
         if not _is_wrapped(text, previous, line, width):
-            layout.blocks.append(Block("sentence", begin[0], previous[1], PREFACE, False))
+            layout.blocks.append((begin[0], previous[1], "sentence", PREFACE, False))
             begin = line
         previous = line
-    layout.blocks.append(Block("sentence", begin[0], previous[1], PREFACE, False))
+    layout.blocks.append((begin[0], previous[1], "sentence", PREFACE, False))
 
 
 def _is_wrapped(text: str, line: tuple[int, int], following: tuple[int, int], width: int) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .blanks import BLANK, BLANK_CLASS
+from .blanks import BLANK, BLANK_CLASS, WHITE_SPACE, WHITE_SPACE_CLASS, is_blank
 
 # Full stops that need a blank after them, because they also stand inside numbers, names and addresses.
 _WEAK = ".!?\u2026\u037e"
@@ -25,20 +25,22 @@ _OPENERS = "\"'([{*_~<\u2018\u201c\u201e\u201a\u00ab\u2039\u300c\u300e\u3010\u30
 
 # A note mark or the target of a link may stand between the full stop and the blank: ``end.[^1]``, ``[end.](url)``.
 _TAIL = rf"(?:[{_CLOSERS}]|\(https?:[^()\s]{{0,500}}\)|\(\#[^()\s]{{0,100}}\)|\[\^?\w{{1,20}}\])*+"
-# The lookbehind makes a run of full stops one candidate: without it a run of n is scanned n times.
+# It begins with one set of characters, which the engine looks for ten times faster than for alternatives. The second
+# lookbehind makes a run of full stops one candidate: without it a run of n would be scanned n times.
 _CANDIDATE = re.compile(
-    rf"(?<![{_WEAK}])(?P<weak>[{_WEAK}]++{_TAIL})(?=[{BLANK_CLASS}])"
-    rf"|(?P<strong>[{_STRONG}][{_STRONG}{_WEAK}]*+(?P<closed>[{_CLOSERS}]*+))"
-    rf"|(?<=[{_HAN_OR_KANA}])(?P<pause>\u2026{{2,}}+)(?=[{_HAN_OR_KANA}])"
+    rf"[{_WEAK}{_STRONG}](?:"
+    rf"(?<=[{_WEAK}])(?<![{_WEAK}][{_WEAK}])[{_WEAK}]*+{_TAIL}(?=[{BLANK_CLASS}])"
+    rf"|(?<=[{_STRONG}])(?P<strong>[{_STRONG}{_WEAK}]*+)[{_CLOSERS}]*+"
+    rf"|(?<=[{_HAN_OR_KANA}]\u2026)\u2026++(?P<pause>)(?=[{_HAN_OR_KANA}]))"
 )
-_NEXT = re.compile(rf"[{BLANK_CLASS}]*+")
+_NEXT = re.compile(rf"[{WHITE_SPACE_CLASS}]*+")
 # In a block quote the markers of the following line stand between two sentences and belong to neither.
-_INLINE_BLANK = re.escape(BLANK.replace("\r", "").replace("\n", ""))
+_INLINE_BLANK = re.escape(WHITE_SPACE.replace("\r", "").replace("\n", ""))
 _NEXT_IN_QUOTE = re.compile(
-    rf"(?:(?<=[\r\n])[ \t>]*+)?+(?:[{_INLINE_BLANK}]*+[\r\n][ \t>]*+)*+[{BLANK_CLASS}]*+"
+    rf"(?:(?<=[\r\n])[ \t>]*+)?+(?:[{_INLINE_BLANK}]*+[\r\n][ \t>]*+)*+[{WHITE_SPACE_CLASS}]*+"
 )
-_OPENING = re.compile(rf"[{re.escape(_OPENERS)}]*+")
-_LAST_WORD = re.compile(r"[^\s(\[{\"'\u201c\u2018*_<>/|]*\Z")
+_BEFORE_WORD = _OPENERS + BLANK
+_OPENING = re.compile(rf"[{re.escape(_BEFORE_WORD)}]*+")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -64,6 +66,7 @@ _STARTERS = _words(
     "or so then there here his her their our your for from to by with what who why how no not all some most many each "
     "since although because during see note please"
 )
+_LONGEST = max(map(len, _TITLES | _BEFORE_NUMBER | _RARELY_END))
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\Z")
 _LABEL = re.compile(r"[(\[]?(?:\d{1,4}|[^\W\d_]|[ivxlcIVXLC]{1,6})(?:\.\d{1,3})*\Z")
 _WORD = re.compile(r"[^\W_]+")
@@ -84,51 +87,56 @@ def sentences(text: str, start: int, end: int, quoted: bool = False) -> Iterator
     """
     begin = start
     for found in _CANDIDATE.finditer(text, start, end):
-        stop = found.end()
+        stop = following = found.end()
         if stop <= begin:
             continue
-        following = after_blanks(text, stop, end, quoted)
-        if following >= end:
-            break
-        if _ends(text, found, begin, following, end):
+        if quoted or text[stop : stop + 1] in WHITE_SPACE:
+            following = after_blanks(text, stop, end, quoted)
+        if following >= end or (text[following] in BLANK and is_blank(text, following, end)):
+            break  # nothing but blanks is left, which is no sentence
+        if _ends(text, found, begin, following):
             yield begin, stop
             begin = following
     if begin < end:
         yield begin, end
 
 
-def _ends(text: str, found: re.Match[str], begin: int, following: int, end: int) -> bool:
+def _ends(text: str, found: re.Match[str], begin: int, following: int) -> bool:
     """Tell whether the sentence that begins at ``begin`` ends at this candidate."""
-    if found["weak"] is None:
-        return found["strong"] is None or _strong_ends(text, found, following)
-    opening = _OPENING.match(text, following, end)
-    first = opening.end() if opening else following
-    if first < end and text[first].islower():
+    if found.lastgroup == "strong":
+        return _strong_ends(text, found.end("strong"), found.end(), following)
+    if found.lastgroup == "pause":
+        return True
+    first = following
+    if text[first] in _BEFORE_WORD:
+        opening = _OPENING.match(text, first)
+        first = opening.end() if opening else first
+    if text[first : first + 1].islower():
         return False
-    mark = found.start("weak")
-    if text[mark] != "." or found["weak"].startswith(".."):
+    mark = found.start()
+    if text[mark] != "." or text[mark + 1] in _WEAK:
         return True
     return not _is_abbreviation(text, mark, begin, first)
 
 
-def _strong_ends(text: str, found: re.Match[str], following: int) -> bool:
-    """Refuse a quotation that the sentence goes on after (「はい。」と言った) and full-width decimals."""
-    stop = found.end()
-    if found["closed"]:
-        return following > stop
-    if text[stop - 1] == "\uff0e":
-        return not text[following].isalnum() or following > stop
-    return True
+def _strong_ends(text: str, stops: int, closers: int, following: int) -> bool:
+    """Refuse a quotation that the sentence goes on after (「はい。」と言った) and full-width decimals.
+
+    The full stops end at ``stops``, the brackets behind them at ``closers``.
+    """
+    if following > closers:
+        return True
+    return closers == stops and not (text[stops - 1] == "\uff0e" and text[following].isalnum())
 
 
 def _is_abbreviation(text: str, mark: int, begin: int, first: int) -> bool:
     """Tell whether the full stop at ``mark`` belongs to the word before it; the next word is at ``first``."""
-    low = max(begin, mark - _REACH)
-    before = text[low:mark]
-    if low == begin and _LABEL.match(before):
+    before = text[max(begin, mark - _REACH) : mark]
+    if mark - begin < _REACH and _LABEL.match(before):
         return True  # "1." or "a." opens an entry
-    found = _LAST_WORD.search(before)
-    word = found[0] if found else ""
+    word = (before.split() or [""])[-1].lstrip(_BEFORE_WORD)
+    if len(word) > _LONGEST:
+        return False
     key = word.lower()
     if key in _TITLES:
         return True

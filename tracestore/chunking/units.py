@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
+from operator import itemgetter
 
 from .blanks import BLANK, BLANK_CLASS, trim
 from .graphemes import border_after, border_before, has_combining
-from .layout import Block, Layout
-from .model import Structural
+from .layout import Layout
+from .model import Structural, Unit
 from .outline import PREFACE
 from .sentences import after_blanks, sentences
-
-
-class Piece(NamedTuple):
-    """A unit on its way into a chunk; ``split`` if it is a part of one longer than the hard limit."""
-
-    start: int
-    end: int
-    kind: str
-    section: int
-    split: bool = False
-
 
 _LINE = re.compile(r"[^\r\n]+")
 # Lines of HTML belong together unless a tag ends the one or begins the other.
@@ -30,167 +20,145 @@ _MARKER = re.compile(
     r"(?P<quote_marker>>)"
     rf"|(?P<list_marker>(?:[-+*]|[0-9]{{1,9}}[.)])(?=[{BLANK_CLASS}]|\Z))"
     r"|(?P<fence>(?:`{3}|~{3})[^\r\n]*)"
-    r"|(?P<link_definition>\[[^\]\r\n]{1,999}\]:[^\r\n]*)"
+    r"|(?P<link_definition>\[(?!\^)[^\]\r\n]{1,999}\]:[^\r\n]*)"
     rf"|(?P<text>[^{BLANK_CLASS}][^\r\n]*)"
 )
+_COMMON_GAPS = frozenset(("", " ", "  ", "\n", "\n\n"))
+# A heading with a body is no unit, but takes part in the sweep as one of this kind.
+_NO_UNIT = "section"
 
 
-def cut_units(text: str, layout: Layout) -> tuple[list[Piece], list[Structural]]:
+def cut_units(text: str, layout: Layout) -> tuple[list[Unit], list[Structural]]:
     """Return the units and the structural spans of a text, each in order.
 
     Together with the headings they hold every non-blank character. Whatever no block, heading or named
     structure claims and is not a marker becomes a unit of kind ``text``: nothing is lost silently.
     """
-    pieces: list[Piece] = []
+    units: list[Unit] = []
     marks = list(layout.structural)
-    for block in layout.blocks:
-        if block.kind == "html":
-            _cut_html(text, block, pieces, marks)
+    for start, end, kind, section, quoted in layout.blocks:
+        if kind in ("sentence", "item"):
+            units += _sentences(text, start, end, kind, section, quoted)
+        elif kind == "code":
+            units += _lines(text, start, end, section)
+        elif kind == "html":
+            for first, last, comment in _html_parts(text, start, end):
+                if comment:
+                    marks.append(Structural(first, last, "comment"))
+                else:
+                    units += _sentences(text, first, last, kind, section, quoted)
         else:
-            _CUTTERS[block.kind](text, block, pieces)
+            first, last = trim(text, start, end)
+            if first < last:
+                units.append(Unit(first, last, kind, section))
     if has_combining(text):
-        pieces = _at_cluster_borders(text, pieces)
-    return _Sweep(text, layout, pieces, marks).run()
+        units = _at_cluster_borders(text, units)
+    return _sweep(text, _claims(layout, units, marks))
 
 
-def _cut_sentences(text: str, block: Block, pieces: list[Piece]) -> None:
-    start = after_blanks(text, block.start, block.end, block.quoted)
-    end = trim(text, start, block.end)[1]
-    for first, last in sentences(text, start, end, block.quoted):
-        pieces.append(Piece(first, last, block.kind, block.section))
+def _sentences(text: str, start: int, end: int, kind: str, section: int, quoted: bool) -> list[Unit]:
+    if quoted:
+        start = after_blanks(text, start, end, quoted)
+    start, end = trim(text, start, end)
+    return [Unit(first, last, kind, section) for first, last in sentences(text, start, end, quoted)]
 
 
-def _cut_lines(text: str, block: Block, pieces: list[Piece]) -> None:
-    """Add each line of code with its indentation."""
-    for line in _LINE.finditer(text, block.start, block.end):
-        content = trim(text, line.start(), line.end())
-        if content[0] < content[1]:
-            pieces.append(Piece(line.start(), content[1], block.kind, block.section))
+def _lines(text: str, start: int, end: int, section: int) -> Iterator[Unit]:
+    """Yield each line of code that is not blank, with its indentation."""
+    for line in _LINE.finditer(text, start, end):
+        first, last = trim(text, line.start(), line.end())
+        if first < last:
+            yield Unit(line.start(), last, "code", section)
 
 
-def _cut_first_line(text: str, block: Block, pieces: list[Piece]) -> None:
-    line = _LINE.match(text, block.start, block.end)
-    if line:
-        _cut_whole(text, block._replace(end=line.end()), pieces)
-
-
-def _cut_whole(text: str, block: Block, pieces: list[Piece]) -> None:
-    start, end = trim(text, block.start, block.end)
-    if start < end:
-        pieces.append(Piece(start, end, block.kind, block.section))
-
-
-_CUTTERS = {
-    "sentence": _cut_sentences,
-    "item": _cut_sentences,
-    "code": _cut_lines,
-    "row": _cut_whole,
-    "text": _cut_first_line,
-}
-
-
-def _cut_html(text: str, block: Block, pieces: list[Piece], marks: list[Structural]) -> None:
-    """Add the text of an HTML block, and its comments as structure.
+def _html_parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield the stretches of an HTML block, and for each whether it is a comment.
 
     A comment that is never closed hides nothing: it would swallow the rest of the text.
     """
-    begin = block.start
-    while (opened := text.find("<!--", begin, block.end)) >= 0:
-        closed = text.find("-->", opened + 2, block.end)
+    while (opened := text.find("<!--", start, end)) >= 0:
+        closed = text.find("-->", opened + 2, end)
         if closed < 0:
             break
-        _cut_html_text(text, block._replace(start=begin, end=opened), pieces)
-        begin = closed + 3
-        marks.append(Structural(opened, begin, "comment"))
-    _cut_html_text(text, block._replace(start=begin), pieces)
+        yield from _html_lines(text, start, opened)
+        start = closed + 3
+        yield opened, start, True
+    yield from _html_lines(text, start, end)
 
 
-def _cut_html_text(text: str, block: Block, pieces: list[Piece]) -> None:
-    begin = block.start
-    for found in _HTML_BREAK.finditer(text, block.start, block.end):
-        _cut_sentences(text, block._replace(start=begin, end=found.end()), pieces)
-        begin = found.end()
-    _cut_sentences(text, block._replace(start=begin), pieces)
+def _html_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    for found in _HTML_BREAK.finditer(text, start, end):
+        yield start, found.end(), False
+        start = found.end()
+    yield start, end, False
 
 
-def _at_cluster_borders(text: str, pieces: list[Piece]) -> list[Piece]:
-    """Move the ends of pieces out of grapheme clusters, such as a blank that carries an accent."""
-    moved: list[Piece] = []
+def _at_cluster_borders(text: str, units: list[Unit]) -> list[Unit]:
+    """Move the ends of units out of grapheme clusters, such as a blank that carries an accent."""
+    moved: list[Unit] = []
     floor = 0
-    for piece in pieces:
-        start = max(floor, border_before(text, piece.start, floor))
-        end = border_after(text, piece.end, start)
+    for unit in units:
+        start = max(floor, border_before(text, unit.start, floor))
+        end = border_after(text, unit.end, start)
         if start < end:
-            moved.append(piece._replace(start=start, end=end))
+            moved.append(unit._replace(start=start, end=end))
             floor = end
     return moved
 
 
-class _Sweep:
-    """Walks from the first character to the last and accounts for what lies between the pieces."""
+def _claims(layout: Layout, units: list[Unit], marks: list[Structural]) -> list[Unit | Structural]:
+    """Return every span that something claims, in order: units, structure, headings."""
+    claims: list[Unit | Structural] = [*units, *marks]
+    for index, section in enumerate(layout.sections):
+        alone = section.title and not section.has_body
+        claims.append(Unit(section.start, section.end, "heading" if alone else _NO_UNIT, index))
+    if len(claims) > len(units):
+        claims.sort(key=itemgetter(0))
+    return claims
 
-    def __init__(self, text: str, layout: Layout, pieces: list[Piece], marks: list[Structural]) -> None:
-        self._text = text
-        self._layout = layout
-        self._pieces = pieces
-        self._marks = marks
-        self._units: list[Piece] = []
-        self._structural: list[Structural] = []
 
-    def run(self) -> tuple[list[Piece], list[Structural]]:
-        """Return the pieces with what was left over, and the structural spans outside of them."""
-        text = self._text
-        done, section = 0, PREFACE
-        for start, end, claim in self._claims():
-            start = max(start, done)
-            if start >= end:
-                continue
-            if text[done:start].strip(BLANK):
-                start = self._gap(done, start, section)
-            if isinstance(claim, Piece):
-                section = claim.section
-                self._units.append(claim if claim.start == start else claim._replace(start=start))
-            elif isinstance(claim, Structural):
-                if claim.kind != "front_matter":  # a block of lines, its last line end included
-                    start, end = trim(text, start, end)
-                self._structural.append(Structural(start, end, claim.kind))
-            else:
-                section = claim
-            done = end
-        self._gap(done, len(text), section)
-        return self._units, self._structural
+def _sweep(text: str, claims: list[Unit | Structural]) -> tuple[list[Unit], list[Structural]]:
+    """Walk over the claims, settle overlaps in favour of the first, and account for what lies between."""
+    units: list[Unit] = []
+    structural: list[Structural] = []
+    done, section = 0, PREFACE
+    for claim in claims:
+        start, end, kind = claim[0], claim[1], claim[2]
+        if start < done:
+            start = done
+        if start >= end:
+            continue
+        if text[done:start] not in _COMMON_GAPS:
+            start = _sort_gap(text, done, start, section, units, structural)
+        if isinstance(claim, Unit):
+            section = claim.section
+            if kind != _NO_UNIT:
+                units.append(claim if claim[0] == start else claim._replace(start=start))
+        else:
+            if kind != "front_matter":  # a block of lines, its last line end included
+                start, end = trim(text, start, end)
+            structural.append(Structural(start, end, kind))
+        done = end
+    _sort_gap(text, done, len(text), section, units, structural)
+    return units, structural
 
-    def _claims(self) -> list[tuple[int, int, Piece | Structural | int]]:
-        """Return every span that somebody claims: pieces, structure, headings (as the section they open)."""
-        claims: list[tuple[int, int, Piece | Structural | int]] = [(p.start, p.end, p) for p in self._pieces]
-        claims += [(m.start, m.end, m) for m in self._marks]
-        for index, section in enumerate(self._layout.sections):
-            start, end = section.start, section.end
-            if section.has_body or not section.title:
-                claims.append((start, end, index))
-            else:
-                claims.append((start, end, Piece(start, end, "heading", index)))
-        if len(claims) > len(self._pieces):
-            claims.sort(key=_position)
-        return claims
 
-    def _gap(self, start: int, end: int, section: int) -> int:
-        """Sort what lies between two claims into markers and left-over text; return where the gap ends.
+def _sort_gap(
+    text: str, start: int, end: int, section: int, units: list[Unit], structural: list[Structural]
+) -> int:
+    """Sort what lies between two claims into markers and left-over text; return where the gap ends.
 
-        Text that touches the next claim (a backslash the parser took for an escape) belongs to it.
-        """
-        text = self._text
-        for found in _MARKER.finditer(text, start, end):
-            kind = found.lastgroup or "text"
-            first, last = trim(text, *found.span())
-            if kind != "text":
-                self._structural.append(Structural(first, last, kind))
-            elif last == end and last < len(text):
-                return first
-            else:
-                self._units.append(Piece(first, last, kind, section))
+    Text that touches the next claim (a backslash the parser took for an escape) belongs to it.
+    """
+    if not text[start:end].strip(BLANK):
         return end
-
-
-def _position(claim: tuple[int, int, Piece | Structural | int]) -> int:
-    return claim[0]
+    for found in _MARKER.finditer(text, start, end):
+        kind = found.lastgroup or "text"
+        first, last = trim(text, *found.span())
+        if kind != "text":
+            structural.append(Structural(first, last, kind))
+        elif last == end and last < len(text):
+            return first
+        else:
+            units.append(Unit(first, last, kind, section))
+    return end
