@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from . import build, builds, chunks, db, demo, documents, errors, evidence, ingest, output, search, state
-from .options import StoreCommand
+from . import build, builds, chunks, db, demo, documents, errors, evidence, ingest, output, search
+from .options import Debug, Dsn, add_command, remember
 
 app = typer.Typer(
     name="tracestore",
@@ -36,7 +36,7 @@ for _command in (
     documents.restore,
     documents.erase,
 ):
-    app.command(cls=StoreCommand)(_command)
+    add_command(app, _command)
 app.add_typer(builds.alias_app, name="alias")
 app.add_typer(db.app, name="db")
 
@@ -49,17 +49,14 @@ def _print_version(value: bool) -> None:
 
 @app.callback()
 def options(
-    dsn: Annotated[
-        str | None, typer.Option(help="Use this server instead of the embedded one. [env var: TRACESTORE_DSN]")
-    ] = None,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    dsn: Dsn = None,
+    debug: Debug = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Remember the options that stand before the command."""
-    state.dsn = dsn or state.dsn
-    state.debug = debug or state.debug
+    remember(dsn, debug)
 
 
 def main() -> None:

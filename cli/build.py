@@ -34,14 +34,18 @@ def build(
     no_header: Annotated[
         bool | None, typer.Option("--no-header", help="Embed the text without its heading path.")
     ] = None,
-    hard_limit: Annotated[int | None, typer.Option(help="Characters a chunk, at most (default 4000).")] = None,
+    hard_limit: Annotated[
+        int | None, typer.Option(help="Characters a chunk, at most (default 4000).")
+    ] = None,
     lexical: Annotated[str | None, typer.Option(help="Full-text configuration (default simple).")] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that chunk.")] = 1,
     on_truncation: Annotated[
         Literal["record", "refuse"], typer.Option(help="What to do with a text longer than the model reads.")
     ] = "record",
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another build of the index.")] = 300,
-    publish: Annotated[str | None, typer.Option(metavar="ALIAS", help="Serve the build under this alias.")] = None,
+    publish: Annotated[
+        str | None, typer.Option(metavar="ALIAS", help="Serve the build under this alias.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a build of COLLECTION: chunk and embed what changed since the latest build.
@@ -70,7 +74,12 @@ def _bar() -> Iterator[OnProgress]:
     if not sys.stderr.isatty():
         yield lambda _stage, _done, _total: None
         return
-    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    parts = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+    )
     with Progress(*parts, TimeElapsedColumn(), console=console, transient=True) as progress:
         tasks = {
             stage: progress.add_task(title, total=None, rate="")

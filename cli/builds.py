@@ -11,7 +11,7 @@ from tracestore.identity import parse_build_id
 
 from . import output
 from .connection import open_store
-from .options import AsJson, Build, Reason, StoreCommand
+from .options import AsJson, Build, Reason, add_command
 
 alias_app = typer.Typer(no_args_is_help=True, help="What is served, and what was.", rich_markup_mode=None)
 
@@ -36,7 +36,17 @@ def builds(
     if as_json:
         output.emit_json(rows)
         return
-    names = ("build", "collection", "index_id", "recipe_id", "state", "documents", "chunks", "committed_at", "served_by")
+    names = (
+        "build",
+        "collection",
+        "index_id",
+        "recipe_id",
+        "state",
+        "documents",
+        "chunks",
+        "committed_at",
+        "served_by",
+    )
     output.columns([[row[name] for name in names] for row in rows], names)
 
 
@@ -102,7 +112,6 @@ def publish(
         output.line(f"alias {alias} serves B-{build_id}")
 
 
-@alias_app.command("list", cls=StoreCommand)
 def list_aliases(as_json: AsJson = False) -> None:
     """List what each alias serves now.
 
@@ -117,7 +126,6 @@ def list_aliases(as_json: AsJson = False) -> None:
     output.columns([[row[name] for name in names] for row in rows], names)
 
 
-@alias_app.command("history", cls=StoreCommand)
 def history(
     alias: Annotated[str | None, typer.Argument(help="Only this alias.")] = None, as_json: AsJson = False
 ) -> None:
@@ -135,5 +143,18 @@ def history(
     if as_json:
         output.emit_json(rows)
         return
-    names = ("index_alias", "action", "from_build_id", "build_id", "recipe_id", "occurred_at", "actor", "reason")
+    names = (
+        "index_alias",
+        "action",
+        "from_build_id",
+        "build_id",
+        "recipe_id",
+        "occurred_at",
+        "actor",
+        "reason",
+    )
     output.columns([[row[name] for name in names] for row in rows], names)
+
+
+add_command(alias_app, list_aliases, "list")
+add_command(alias_app, history)

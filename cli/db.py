@@ -10,7 +10,7 @@ from tracestore import db as database
 from tracestore import migrate
 
 from . import connection, db_server, output
-from .options import AsJson, StoreCommand
+from .options import AsJson, add_command
 
 app = typer.Typer(no_args_is_help=True, help="The server of a store and its schema.", rich_markup_mode=None)
 for _name, _function in (
@@ -19,12 +19,13 @@ for _name, _function in (
     ("status", db_server.status),
     ("destroy", db_server.destroy),
 ):
-    app.command(_name, cls=StoreCommand)(_function)
+    add_command(app, _function, _name)
 
 
-@app.command(cls=StoreCommand)
 def upgrade(
-    sql: Annotated[bool, typer.Option("--sql", help="Print the SQL of a fresh installation and run nothing.")] = False,
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Print the SQL of a fresh installation and run nothing.")
+    ] = False,
     vector_schema: Annotated[
         str, typer.Option(help="Schema of the pgvector extension, with --sql.")
     ] = "public",
@@ -48,9 +49,6 @@ def upgrade(
         output.line(f"schema is current: API {row[0][:12]}, store {row[1]}")
 
 
-@app.command(
-    cls=StoreCommand, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)
 def psql(context: typer.Context) -> None:
     """Open psql on the store; further arguments go to psql.
 
@@ -59,3 +57,5 @@ def psql(context: typer.Context) -> None:
     raise typer.Exit(db_server.run_psql(connection.dsn(), list(context.args)))
 
 
+add_command(app, upgrade)
+add_command(app, psql, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

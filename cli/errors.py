@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-import click
+import typer
 
 from tracestore.errors import TracestoreError
 
@@ -21,7 +21,7 @@ def guarded(command: Callable[[], int]) -> int:
     try:
         code = command()
         sys.stdout.flush()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the last line of defence: every error becomes one line
         if state.debug:
             traceback.print_exc()
         return _report(error)
@@ -31,7 +31,7 @@ def guarded(command: Callable[[], int]) -> int:
 def _report(error: BaseException) -> int:
     if isinstance(error, TracestoreError):
         return _say(error.message, error.hint, error.exit_code)
-    if isinstance(error, click.ClickException):
+    if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         hint = f"{context.command_path} --help" if context is not None else None
         return _say(error.format_message(), hint, error.exit_code)
@@ -39,7 +39,7 @@ def _report(error: BaseException) -> int:
         # The reader has seen enough, as `head` does. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    if isinstance(error, KeyboardInterrupt | click.Abort):
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
         return _say("interrupted", None, 130)
     if isinstance(error, OSError):
         if error.errno == errno.ENOSPC:

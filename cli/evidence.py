@@ -46,7 +46,9 @@ def show(citation: Citation, as_json: AsJson = False) -> None:
         found = store.resolve(conn, citation)
         context = _context(conn, found) if found.status == "ok" else None
     if as_json:
-        output.emit_json({**output.to_json(found), "before": context and context[0], "after": context and context[1]})
+        output.emit_json(
+            {**output.to_json(found), "before": context and context[0], "after": context and context[1]}
+        )
     elif context is not None:
         _print(found, *context)
     _exit(found, quiet=as_json)

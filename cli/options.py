@@ -1,12 +1,12 @@
-"""Flags that several commands share, each in the same words, and the command class that brings ``--dsn``."""
+"""Flags that several commands share, each in the same words, and the one way to register a command."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
 
-import click
 import typer
-from typer.core import TyperCommand, TyperOption
 
 from . import state
 
@@ -17,37 +17,39 @@ Build = Annotated[str, typer.Argument(help="A build: B-7 or 7.", show_default=Fa
 Recipe = Annotated[
     str | None, typer.Option("--recipe", help="The recipe, for example wordllama:256 or hash:128:a.")
 ]
+Dsn = Annotated[
+    str | None,
+    typer.Option("--dsn", help="Use this server, not the embedded one. [env var: TRACESTORE_DSN]"),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+_SHARED = {"dsn": Dsn, "debug": Debug}
 
 
-def _remember_dsn(_context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        state.dsn = value
+def remember(dsn: str | None, debug: bool) -> None:
+    """Keep what the shared options said; before the command and after it they mean the same."""
+    state.dsn = dsn or state.dsn
+    state.debug = debug or state.debug
 
 
-def _remember_debug(_context: click.Context, _option: click.Parameter, value: bool) -> None:
-    if value:
-        state.debug = True
+def add_command(
+    app: typer.Typer, function: Callable[..., None], name: str | None = None, **settings: Any
+) -> None:
+    """Register a command that also has ``--dsn`` and ``--debug``, wherever the user writes them."""
 
+    def run(*args: Any, dsn: str | None = None, debug: bool = False, **kwargs: Any) -> None:
+        remember(dsn, debug)
+        function(*args, **kwargs)
 
-class StoreCommand(TyperCommand):
-    """A command on a store: has ``--dsn`` and ``--debug`` beside its own options."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.append(
-            TyperOption(
-                param_decls=["--dsn"],
-                callback=_remember_dsn,
-                expose_value=False,
-                help="Use this server instead of the embedded one. [env var: TRACESTORE_DSN]",
-            )
-        )
-        self.params.append(
-            TyperOption(
-                param_decls=["--debug"],
-                is_flag=True,
-                callback=_remember_debug,
-                expose_value=False,
-                help="Show the traceback of an error.",
-            )
-        )
+    hints = get_type_hints(function, include_extras=True)
+    own = inspect.signature(function)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [p.replace(annotation=hints[p.name]) for p in own.parameters.values()]
+    parameters += [
+        inspect.Parameter("dsn", keyword, default=None, annotation=Dsn),
+        inspect.Parameter("debug", keyword, default=False, annotation=Debug),
+    ]
+    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
+    run.__annotations__ = {**hints, **_SHARED}
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    app.command(name, **settings)(run)

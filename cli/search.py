@@ -95,7 +95,9 @@ def _recipe(conn: Connection, alias: str | None, build_id: int | None) -> str:
     known = [row["index_alias"] for row in rows]
     near = difflib.get_close_matches(alias or "", known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known aliases: {', '.join(known) or 'none'}"
-    raise NotFound(f"alias {alias} does not exist", hint=f"{hint} `tracestore publish BUILD --alias A` makes one")
+    raise NotFound(
+        f"alias {alias} does not exist", hint=f"{hint} `tracestore publish BUILD --alias A` makes one"
+    )
 
 
 def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:
@@ -117,5 +119,6 @@ def _parse_filter(text: str | None) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"--filter is not JSON: {error.msg} at character {error.pos}", hint='for example {"class": ["policy"]}'
+            f"--filter is not JSON: {error.msg} at character {error.pos}",
+            hint='for example {"class": ["policy"]}',
         ) from None

@@ -60,14 +60,17 @@ class Citation:
                 f"the percent-encoded bytes of the citation are not UTF-8: {text[:200]!r}",
                 hint="percent-encode the UTF-8 bytes of the id",
             ) from None
-        return cls(*ids, span_start=int(match[4]), span_end=int(match[5]), sha256_prefix=match[6])
+        collection, doc_id, version_id = ids
+        return cls(collection, doc_id, version_id, int(match[4]), int(match[5]), match[6])
 
 
 def parse_build_id(text: str) -> int:
     """Read ``B-7`` or ``7``."""
     match = _BUILD.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"{text!r} is not a build", hint="builds read B-7 or 7; `tracestore builds` lists them")
+        raise InputError(
+            f"{text!r} is not a build", hint="builds read B-7 or 7; `tracestore builds` lists them"
+        )
     return int(match[1])
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib.resources import files
-from typing import LiteralString, cast
 
 from psycopg import sql
 
@@ -59,12 +58,14 @@ def script(name: str) -> str:
 
 def query(text: str) -> sql.SQL:
     """Mark text that came from these files as a query; it is ours, never a user's."""
-    return sql.SQL(cast(LiteralString, text))
+    return sql.SQL(text)
 
 
 def _folder(folder: str) -> list[tuple[str, str]]:
     entries = (files("tracestore.sql") / folder).iterdir()
-    return sorted((e.name.removesuffix(".sql"), e.read_text("utf-8")) for e in entries if e.name.endswith(".sql"))
+    return sorted(
+        (e.name.removesuffix(".sql"), e.read_text("utf-8")) for e in entries if e.name.endswith(".sql")
+    )
 
 
 def _with_schema(text: str, vector_schema: str) -> str:

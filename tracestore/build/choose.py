@@ -57,7 +57,9 @@ def _of_wanted(conn: Connection, wanted: Wanted) -> tuple[Embedder, IndexSetting
     if wanted.header is not None:
         spec = spec.with_header(wanted.header)
     defaults = ChunkConfig()
-    max_words = defaults.max_words if wanted.max_words is None and wanted.max_tokens is None else wanted.max_words
+    max_words = (
+        defaults.max_words if wanted.max_words is None and wanted.max_tokens is None else wanted.max_words
+    )
     chunking = ChunkConfig(
         max_words=max_words,
         max_tokens=wanted.max_tokens,
@@ -92,7 +94,9 @@ def _describe(settings: dict[str, Any]) -> str:
 
 def _check_lexical(conn: Connection, lexical: str) -> None:
     with driver_errors():
-        found = conn.execute("select pg_catalog.to_regconfig(%s) is not null", [_safe_config(lexical)]).fetchone()
+        found = conn.execute(
+            "select pg_catalog.to_regconfig(%s) is not null", [_safe_config(lexical)]
+        ).fetchone()
         known = [row[0] for row in conn.execute("select cfgname from pg_catalog.pg_ts_config order by 1")]
     if found is None or not found[0]:
         raise InputError(

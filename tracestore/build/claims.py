@@ -85,7 +85,9 @@ def chunker(
         yield lambda texts: (claims_of(text, config, recipe, count_tokens) for text in texts)
         return
     token_recipe = recipe.recipe_id if config.max_tokens is not None else None
-    with ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(config, recipe, token_recipe)) as pool:
+    with ProcessPoolExecutor(
+        workers, initializer=_start_worker, initargs=(config, recipe, token_recipe)
+    ) as pool:
         yield lambda texts: iter(pool.map(_work, texts, chunksize=8))
 
 
@@ -93,7 +95,7 @@ _job: tuple[ChunkConfig, Recipe, CountTokens | None] | None = None
 
 
 def _start_worker(config: ChunkConfig, recipe: Recipe, token_recipe: str | None) -> None:
-    global _job  # noqa: PLW0603 - a worker process has one job for its whole life
+    global _job  # a worker process has one job for its whole life
     _job = (config, recipe, token_counter(token_recipe) if token_recipe else None)
 
 

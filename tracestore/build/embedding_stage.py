@@ -71,9 +71,7 @@ class EmbeddingStage:
     def _copy_known(self, texts: dict[bytes, str]) -> int:
         """Copy what other indexes of the recipe have; the rest becomes pending."""
         cursor = self._conn.cursor(binary=True)
-        cursor.execute(
-            "select * from tracestore.known_vectors(%s, %s)", [self._index_id, list(texts)]
-        )
+        cursor.execute("select * from tracestore.known_vectors(%s, %s)", [self._index_id, list(texts)])
         rows = {key: (key, vector.to_numpy(), texts[key], truncated) for key, vector, truncated in cursor}
         if rows:
             self._store(rows.values())

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 
 import numpy as np
+from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from tracestore.build.claims import Chunker, Text, chunker, token_counter
@@ -109,8 +110,12 @@ def build(
 
 def _open_index(conn: Connection, collection: str, embedder: Embedder, settings: IndexSettings) -> int:
     recipe = settings.recipe
-    if not _one(conn, "select exists (select from tracestore_data.collection where slug = %s)", collection)[0]:
-        raise NotFound(f"there is no collection {collection!r}", hint="tracestore ingest COLLECTION PATH makes one")
+    if not _one(conn, "select exists (select from tracestore_data.collection where slug = %s)", collection)[
+        0
+    ]:
+        raise NotFound(
+            f"there is no collection {collection!r}", hint="tracestore ingest COLLECTION PATH makes one"
+        )
     probe = probe_vector(embedder)
     with conn.transaction():
         (recorded,) = _one(
@@ -128,7 +133,9 @@ def _open_index(conn: Connection, collection: str, embedder: Embedder, settings:
 def _plan(conn: Connection, index_id: int, cutoff: datetime, parent: int | None) -> list[_Change]:
     rechunk = False
     if parent is not None:
-        (version,) = _one(conn, "select chunker_version from tracestore_data.build where build_id = %s", parent)
+        (version,) = _one(
+            conn, "select chunker_version from tracestore_data.build where build_id = %s", parent
+        )
         rechunk = version != CHUNKER_VERSION
     rows = conn.execute("select * from tracestore.plan_build(%s, %s, %s)", [index_id, cutoff, rechunk])
     return [_Change(*row) for row in rows]
@@ -186,7 +193,11 @@ def _texts(conn: Connection, version_keys: Sequence[int]) -> Iterator[list[Text]
     for start in range(0, len(version_keys), _TEXTS_A_GROUP):
         keys = list(version_keys[start : start + _TEXTS_A_GROUP])
         rows = conn.execute("select * from tracestore.texts_of(%s)", [keys], binary=True)
-        yield [Text(key, doc_id, media, content) for key, doc_id, _, media, content in rows if content is not None]
+        yield [
+            Text(key, doc_id, media, content)
+            for key, doc_id, _, media, content in rows
+            if content is not None
+        ]
 
 
 def _write(
@@ -239,18 +250,16 @@ _CHUNK_TYPES = ["int8"] * 3 + ["int4"] * 8 + ["bool", "text[]", "bytea", "bytea"
 
 
 def _report(conn: Connection, build_id: int, *, created: bool, started: float) -> BuildReport:
-    with driver_errors():
-        row = _one(
-            conn,
-            "select build_id, index_id, index_version, %s::boolean, kind, parent_build_id, documents, chunks, not_embeddable,"
+    with driver_errors(), conn.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            "select build_id, index_id, index_version, kind, parent_build_id as parent, documents, chunks, not_embeddable,"
             " embedding_calls, reused, split, truncated from tracestore.builds where build_id = %s",
-            created,
-            build_id,
-        )
-    fields = list(row)
+            [build_id],
+        ).fetchone()
+    assert row is not None
     if not created:
-        fields[9] = fields[10] = 0  # nothing was embedded and nothing reused this time
-    return BuildReport(*fields, seconds=round(time.monotonic() - started, 3))
+        row["embedding_calls"] = row["reused"] = 0  # what was done this time
+    return BuildReport(**row, created=created, seconds=round(time.monotonic() - started, 3))
 
 
 def _give_up(lease: Lease, error: BaseException) -> None:
@@ -262,8 +271,8 @@ def _give_up(lease: Lease, error: BaseException) -> None:
         error.add_note(f"and the lease of B-{lease.build_id} could not be given back: {problem}")
 
 
-def _one(conn: Connection, query: str, *parameters: object) -> tuple[Any, ...]:
-    row = conn.execute(query, list(parameters)).fetchone()  # type: ignore[call-overload]
+def _one(conn: Connection, query: LiteralString, *parameters: object) -> tuple[Any, ...]:
+    row = conn.execute(query, list(parameters)).fetchone()
     if row is None:
         raise ConflictError("a row that was just there is gone", hint="run it again")
     found: tuple[Any, ...] = row

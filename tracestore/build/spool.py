@@ -19,7 +19,8 @@ class Spool:
     """A queue on disk: written once, read once, in order. Only this process reads what it wrote."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="tracestore-build-")
+        # Closed by __exit__.
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="tracestore-")  # noqa: SIM115
         self._batches = 0
         self.chunk_counts: dict[int, int] = {}
 

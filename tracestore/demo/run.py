@@ -78,8 +78,12 @@ class Demo:
 
     def _grid(self) -> BuildReport:
         self._say("")
-        self._say("Six ways to cut and embed them. Each figure: in the store's order [worst .. best order of ties]; reference")
-        self._say("words cross header  chunks          hit@1                          hit@5                         MRR@10")
+        self._say(
+            "Six ways to cut and embed them. Each figure: in the store's order [worst .. best order of ties]; reference"
+        )
+        self._say(
+            "words cross header  chunks          hit@1                          hit@5                         MRR@10"
+        )
         shown: BuildReport | None = None
         for row in GRID:
             embedder, settings = row.load()
@@ -94,8 +98,12 @@ class Demo:
     def _rebuild(self, shown: BuildReport) -> None:
         again = build(self._conn, self.collection, *_SHOWN.load())
         self._say("")
-        self._say(f"Built with {shown.embedding_calls} embedding calls: index version {shown.index_version[:16]}")
-        self._say(f"Built again with {again.embedding_calls}:           index version {again.index_version[:16]}")
+        self._say(
+            f"Built with {shown.embedding_calls} embedding calls: index version {shown.index_version[:16]}"
+        )
+        self._say(
+            f"Built again with {again.embedding_calls}:           index version {again.index_version[:16]}"
+        )
 
     def _search(self) -> Hit:
         item = self.gold[0]
@@ -131,7 +139,9 @@ class Demo:
         """Change a stored text behind the store's back, as only a superuser can; undone afterwards."""
         self._say("")
         if not self._is_superuser():
-            self._say("(An edit in place is not shown: this role is no superuser, and nobody else can make one.)")
+            self._say(
+                "(An edit in place is not shown: this role is no superuser, and nobody else can make one.)"
+            )
             return
         guide = next(guide for guide in self.guides if guide.doc_id == hit.doc_id)
         with driver_errors(), self._conn.transaction(force_rollback=True):
@@ -147,7 +157,9 @@ class Demo:
             )
             found = store.resolve(self._conn, hit.citation)
             failed = [check.check for check in store.verify_build(self._conn, shown.build_id) if not check.ok]
-        self._say(f"A superuser edits {guide.doc_id} {guide.version_id} in place, triggers switched off (and undoes it)")
+        self._say(
+            f"A superuser edits {guide.doc_id} {guide.version_id} in place, triggers switched off (and undoes it)"
+        )
         self._say(f"resolve: {found.status}, {found.reason}")
         self._say(f"verify: fails {len(failed)} checks: {'; '.join(failed)}")
 
@@ -165,11 +177,11 @@ class Demo:
         item = self.gold[1]
         embedder, _ = _SHOWN.load()
         vector = embed_query(embedder, item.query)
-        search = {"filter": {"doc_id": [item.doc_id]}}
-        before = store.search(self._conn, self.collection, vector, RECIPE, 1, **search)
+        only = {"doc_id": [item.doc_id]}
+        before = store.search(self._conn, self.collection, vector, RECIPE, 1, filter=only)
         store.erase(self._conn, self.collection, item.doc_id, before[0].version_id, reason="demo")
         found = store.resolve(self._conn, before[0].citation)
-        after = store.search(self._conn, self.collection, vector, RECIPE, 1, **search)
+        after = store.search(self._conn, self.collection, vector, RECIPE, 1, filter=only)
         self._say("")
         self._say(f"{item.doc_id} {before[0].version_id} is erased")
         self._say(f"resolve: {found.status}, {found.reason}; search finds {len(after)} of its passages")
@@ -186,7 +198,9 @@ class Demo:
         ingest(self._conn, self.collection, documents)
 
     def _is_superuser(self) -> bool:
-        rows = store.table(self._conn, "select rolsuper from pg_catalog.pg_roles where rolname = current_user")
+        rows = store.table(
+            self._conn, "select rolsuper from pg_catalog.pg_roles where rolname = current_user"
+        )
         return bool(rows and rows[0]["rolsuper"])
 
     def _free_name(self) -> str:
@@ -207,5 +221,3 @@ def _grid_line(row: Configuration, report: BuildReport, measured: Measured) -> s
         cells.append(f"{mean.value:.3f} [{mean.worst:.3f} .. {mean.best:.3f}] {reference}")
     flags = f"{'yes' if row.cross_section else 'no':>5} {'yes' if row.header else 'no':>6}"
     return f"{row.max_words:>5} {flags}  {report.chunks:>6}  " + "   ".join(cells)
-
-
