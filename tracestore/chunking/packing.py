@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from .blanks import BLANK, QUARTERS, is_blank, needs_dense_count, quarter_words, trim
@@ -117,9 +118,12 @@ def pack_tokens(text: str, units: Sequence[Unit], config: ChunkConfig, count: Co
     frame = count([""])[0]
     sizes = [max(0, n - frame) for n in count([text[unit.start : unit.end] for unit in units])]
 
+    @cache  # gaps are markers, the same few over and over
+    def marker_size(marker: str) -> int:
+        return max(0, count([marker])[0] - frame) if marker else 0
+
     def gap_size(start: int, end: int) -> int:
-        between = text[start:end].strip(BLANK)
-        return max(0, count([between])[0] - frame) if between else 0
+        return marker_size(text[start:end].strip(BLANK))
 
     unsure = list(_pack(units, sizes, budget - frame, gap_size, config))
     final: list[Group] = []
