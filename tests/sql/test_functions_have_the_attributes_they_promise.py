@@ -1,0 +1,96 @@
+"""Volatility, search path and the rights a function runs with, as the catalogue has them."""
+
+from __future__ import annotations
+
+from tracestore.db import Connection
+
+_OURS = "p.pronamespace in ('tracestore'::regnamespace, 'tracestore_data'::regnamespace)"
+
+# A VOLATILE plpgsql function takes a new snapshot for each statement in it, and was seen mixing two builds.
+READERS = {
+    "search",
+    "search_exact",
+    "resolve",
+    "manifest",
+    "manifest_hash",
+    "manifest_sha256",
+    "verify_build",
+    "nearest_chunks",
+    "filtered_chunks",
+    "served_build_at",
+}
+
+
+def names(conn: Connection, condition: str) -> set[str]:
+    """Return the signatures of our functions that fulfil a condition."""
+    query = f"select p.oid::regprocedure::text from pg_proc p join pg_language l on l.oid = p.prolang where {_OURS} and "
+    return {row[0] for row in conn.execute((query + condition).encode()).fetchall()}
+
+
+def test_every_reading_function_is_stable(conn: Connection) -> None:
+    found = dict(
+        conn.execute(f"select proname, provolatile from pg_proc p where {_OURS}".encode()).fetchall()
+    )
+    assert found.keys() >= READERS
+    assert {name: found[name] for name in READERS if found[name] != "s"} == {}
+
+
+def test_what_reads_only_through_tables_is_never_declared_immutable(conn: Connection) -> None:
+    assert names(conn, "p.provolatile = 'i' and p.prosrc ~ 'tracestore_data\\.'") == set()
+
+
+def test_every_plpgsql_function_has_a_search_path_of_its_own(conn: Connection) -> None:
+    assert len(names(conn, "l.lanname = 'plpgsql'")) > 10
+    assert (
+        names(
+            conn,
+            "l.lanname = 'plpgsql' and not exists ("
+            "select from unnest(p.proconfig) as setting where setting like 'search_path=%')",
+        )
+        == set()
+    )
+
+
+def test_a_search_path_names_only_system_schemas(conn: Connection) -> None:
+    assert (
+        names(
+            conn,
+            "exists (select from unnest(p.proconfig) as setting where setting like 'search_path=%'"
+            " and setting not in ('search_path=pg_catalog, pg_temp', 'search_path=\"\"'))",
+        )
+        == set()
+    )
+
+
+def test_every_sql_function_was_checked_when_it_was_made(conn: Connection) -> None:
+    # A body in a string is parsed at each call, by the search path of the caller.
+    assert names(conn, "l.lanname = 'sql' and p.prosqlbody is null") == set()
+
+
+def test_security_definer_comes_with_an_empty_search_path(conn: Connection) -> None:
+    assert (
+        names(conn, "p.prosecdef and not ('search_path=\"\"' = any (coalesce(p.proconfig, '{}')))") == set()
+    )
+
+
+def test_every_view_reads_with_the_rights_of_its_reader(conn: Connection) -> None:
+    found = conn.execute(
+        "select oid::regclass::text, coalesce(reloptions, '{}') from pg_class"
+        " where relkind = 'v' and relnamespace in ('tracestore'::regnamespace, 'tracestore_data'::regnamespace)"
+    ).fetchall()
+    assert len(found) >= 6
+    assert [name for name, options in found if "security_invoker=true" not in options] == []
+
+
+def test_nobody_but_the_owner_may_do_anything_ungranted(conn: Connection) -> None:
+    for schema in ("tracestore", "tracestore_data"):
+        row = conn.execute("select has_schema_privilege('public', %s, 'usage')", [schema]).fetchone()
+        assert row == (False,)
+
+
+def test_every_argument_has_a_name(conn: Connection) -> None:
+    # Services call with names (index_alias => ...); a name is part of the contract.
+    found = names(
+        conn, "p.pronargs > 0 and (p.proargnames is null or '' = any (p.proargnames[1:p.pronargs]))"
+    )
+    assert found == set()
