@@ -96,7 +96,7 @@ def _bar() -> Iterator[OnProgress]:
 
 def _print(report: BuildReport, alias: str | None) -> None:
     made = "built" if report.created else "nothing changed since"
-    output.line(f"{made} B-{report.build_id} (index {report.index_id}), version {report.index_version[:16]}")
+    output.line(f"{made} B-{report.build_id} (index {report.index_id}), version {report.index_version}")
     output.line(
         f"{report.documents} documents, {report.chunks} chunks, {report.embedding_calls} embedding calls,"
         f" {report.reused} reused, {report.seconds} s"

@@ -46,7 +46,7 @@ def upgrade(
     if as_json:
         output.emit_json({"api_version": row[0], "store_id": row[1]})
     else:
-        output.line(f"schema is current: API {row[0][:12]}, store {row[1]}")
+        output.line(f"schema is current: API {row[0]}, store {row[1]}")
 
 
 def psql(context: typer.Context) -> None:

@@ -1,19 +1,33 @@
-"""Take-down: withdraw, restore, erase; and what documents there are."""
+"""Documents and their take-down: list, withdraw, restore, erase."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tracestore import store
+from tracestore.db import Connection
 from tracestore.errors import InputError
 
 from . import output
 from .connection import open_store
-from .options import AsJson, Collection, Reason
+from .options import AsJson, Collection, InCollection, NeededReason
 
-DocId = Annotated[str, typer.Argument(help="The document.", show_default=False)]
+DocIds = Annotated[
+    list[str] | None, typer.Argument(metavar="DOC_ID...", help="The documents.", show_default=False)
+]
+Versions = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="DOC_ID[@VERSION_ID]...", help="Documents, or single versions of them.", show_default=False
+    ),
+]
+FromFile = Annotated[
+    Path | None, typer.Option("--from-file", help="Read further ids from this file, one a line.")
+]
 
 
 def documents(collection: Collection, as_json: AsJson = False) -> None:
@@ -32,50 +46,90 @@ def documents(collection: Collection, as_json: AsJson = False) -> None:
     output.columns([[row[name] for name in names] for row in rows], names)
 
 
-def withdraw(collection: Collection, doc_id: DocId, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Take a document out of every search at once. `restore` brings it back.
+def withdraw(
+    doc_ids: DocIds = None,
+    *,
+    collection: InCollection,
+    reason: NeededReason,
+    from_file: FromFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take documents out of every search at once. `restore` brings them back.
 
-    Example: tracestore withdraw guides tunelo --reason "recalled"
+    Example: tracestore withdraw tunelo --collection guides --reason "recalled"
     """
-    with open_store() as conn:
+
+    def one(conn: Connection, doc_id: str) -> dict[str, object]:
         epoch = store.withdraw(conn, collection, doc_id, reason=reason)
-    if as_json:
-        output.emit_json({"doc_id": doc_id, "suppression_epoch": epoch})
-    else:
-        output.line(f"{doc_id} is withdrawn (suppression epoch {epoch})")
+        return {"doc_id": doc_id, "suppression_epoch": epoch}
+
+    _each(_ids(doc_ids, from_file), one, "withdrawn", as_json)
 
 
-def restore(collection: Collection, doc_id: DocId, reason: Reason = None, as_json: AsJson = False) -> None:
-    """End the withdrawal of a document.
+def restore(
+    doc_ids: DocIds = None,
+    *,
+    collection: InCollection,
+    reason: NeededReason,
+    from_file: FromFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """End the withdrawal of documents.
 
-    Example: tracestore restore guides tunelo
+    Example: tracestore restore tunelo --collection guides --reason "cleared"
     """
-    with open_store() as conn:
+
+    def one(conn: Connection, doc_id: str) -> dict[str, object]:
         restored = store.restore(conn, collection, doc_id, reason=reason)
-    if as_json:
-        output.emit_json({"doc_id": doc_id, "restored": restored})
-    else:
-        output.line(f"{doc_id} is restored" if restored else f"{doc_id} was not withdrawn")
+        return {"doc_id": doc_id, "restored": restored}
+
+    _each(_ids(doc_ids, from_file), one, "restored", as_json)
 
 
 def erase(
-    collection: Collection,
-    doc_id: DocId,
-    version: Annotated[str | None, typer.Option("--version", help="Only this version.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Really remove the text for good.")] = False,
-    reason: Reason = None,
+    doc_ids: Versions = None,
+    *,
+    collection: InCollection,
+    reason: NeededReason,
+    from_file: FromFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remove the text of a version, or of all versions of a document, and all that was made of it. For good.
+    """Remove the text of documents or versions, and all that was made of it. For good.
 
-    Example: tracestore erase guides tunelo --version v1 --yes --reason "request 4711"
+    Example: tracestore erase tunelo@v1 --collection guides --reason "request 4711"
     """
-    what = f"version {version} of {doc_id}" if version is not None else f"every version of {doc_id}"
-    if not yes:
-        raise InputError(f"this would erase {what} for good", hint="add --yes if that is what you want")
-    with open_store() as conn:
-        epoch = store.erase(conn, collection, doc_id, version, reason=reason)
+
+    def one(conn: Connection, text: str) -> dict[str, object]:
+        doc_id, version_id = store.find_version(conn, collection, text)
+        epoch = store.erase(conn, collection, doc_id, version_id, reason=reason)
+        return {"doc_id": doc_id, "version_id": version_id, "suppression_epoch": epoch}
+
+    _each(_ids(doc_ids, from_file), one, "erased", as_json)
+
+
+def _ids(given: list[str] | None, from_file: Path | None) -> list[str]:
+    ids = list(given or [])
+    if from_file is not None:
+        try:
+            ids += [line for line in from_file.read_text("utf-8").split("\n") if line]
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{from_file} is not UTF-8 at byte {error.start}", hint="one id a line, UTF-8"
+            ) from None
+    if not ids:
+        raise InputError("no document is named", hint="name documents, or a file of ids with --from-file")
+    return ids
+
+
+def _each(
+    ids: list[str], one: Callable[[Connection, str], dict[str, object]], what: str, as_json: bool
+) -> None:
+    """Do it to all of them or, when one cannot be done, to none."""
+    with open_store() as conn, conn.transaction():
+        done = [one(conn, doc_id) for doc_id in ids]
     if as_json:
-        output.emit_json({"doc_id": doc_id, "version_id": version, "suppression_epoch": epoch})
-    else:
-        output.line(f"erased {what} (suppression epoch {epoch})")
+        output.emit_json({what: done})
+        return
+    for text, result in zip(ids, done, strict=True):
+        note = "" if result.get("restored", True) else " (it was not withdrawn)"
+        output.line(f"{what} {text}{note}")

@@ -13,13 +13,15 @@ from . import state
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why; kept on record.")]
 Collection = Annotated[str, typer.Argument(help="The collection.", show_default=False)]
+InCollection = Annotated[str, typer.Option("--collection", help="The collection.", show_default=False)]
+NeededReason = Annotated[str, typer.Option("--reason", help="Why; kept on record.", show_default=False)]
 Build = Annotated[str, typer.Argument(help="A build: B-7 or 7.", show_default=False)]
 Recipe = Annotated[
     str | None, typer.Option("--recipe", help="The recipe, for example wordllama:256 or hash:128:a.")
 ]
 Dsn = Annotated[
     str | None,
-    typer.Option("--dsn", help="Use this server, not the embedded one. [env var: TRACESTORE_DSN]"),
+    typer.Option("--dsn", help="Use this server, not the embedded one. [env var: TRACESTORE_DATABASE_URL]"),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

@@ -65,7 +65,7 @@ def search(
 
 
 def _print(build_id: int, index_version: str, hits: list[Hit]) -> None:
-    output.line(f"B-{build_id}, index version {index_version[:16]}, {len(hits)} hits")
+    output.line(f"B-{build_id}, index version {index_version}, {len(hits)} hits")
     for hit in hits:
         page = f", page {hit.page}" if hit.page else ""
         output.line()

@@ -89,9 +89,9 @@ def require_schema(conn: Connection, expected: bytes) -> None:
         stored = conn.execute("select api_sha256 from tracestore_data.store").fetchone()
         found = None if stored is None else stored[0]
     if found != expected:
-        what = "has no tracestore schema" if found is None else f"has API {found.hex()[:12]}"
+        what = "has no tracestore schema" if found is None else f"has API {found.hex()}"
         raise SchemaOutOfDate(
-            f"the database {what}, this release needs {expected.hex()[:12]}",
+            f"the database {what}, this release needs {expected.hex()}",
             found=None if found is None else found.hex(),
             expected=expected.hex(),
             hint="run `tracestore db upgrade`",

@@ -12,7 +12,7 @@ from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from tracestore.db import Connection, driver_errors
-from tracestore.errors import NotFound
+from tracestore.errors import InputError, NotFound
 from tracestore.types import Hit, Member, Resolution, ServedBuild, Verification
 
 Row = TypeVar("Row")
@@ -111,8 +111,39 @@ def require_build(conn: Connection, build_id: int) -> None:
         raise NotFound(f"there is no ready build B-{build_id}", hint="`tracestore builds` lists them")
 
 
+def find_version(conn: Connection, collection: str, text: str) -> tuple[str, str | None]:
+    """Read ``DOC_ID`` or ``DOC_ID@VERSION_ID``; ids may hold an ``@`` themselves, so the store decides.
+
+    Returns the document and the version, None for all of them. NotFound where there is neither, InputError where
+    both readings exist.
+    """
+    found = table(
+        conn,
+        "select distinct doc_id, case when doc_id = %s then null else version_id end as version_id"
+        " from tracestore.document_versions where collection = %s and %s in (doc_id, doc_id || '@' || version_id)",
+        text,
+        collection,
+        text,
+    )
+    if not found:
+        raise NotFound(
+            f"collection {collection!r} has no document and no version {text!r}",
+            hint=f"`tracestore documents {collection}` lists them",
+        )
+    if len(found) > 1:
+        raise InputError(
+            f"{text!r} is a document and a version of another", hint="call tracestore.erase() in SQL"
+        )
+    return found[0]["doc_id"], found[0]["version_id"]
+
+
 def erase(
-    conn: Connection, collection: str, doc_id: str, version_id: str | None = None, *, reason: str | None = None
+    conn: Connection,
+    collection: str,
+    doc_id: str,
+    version_id: str | None = None,
+    *,
+    reason: str | None = None,
 ) -> int:
     """Erase a version, or all versions of a document; return the suppression epoch."""
     return _number(conn, "select tracestore.erase(%s, %s, %s, %s)", collection, doc_id, version_id, reason)
