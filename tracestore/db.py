@@ -49,16 +49,27 @@ def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Conne
     """
     with driver_errors():
         # Said, since a database, a role or the environment may have set another encoding for its clients.
-        conn = psycopg.connect(
-            dsn, autocommit=autocommit, application_name="tracestore", client_encoding="UTF8"
-        )
-        if vectors:
-            try:
+        conn = psycopg.connect(dsn, autocommit=True, application_name="tracestore", client_encoding="UTF8")
+        try:
+            _put_the_system_first(conn)
+            if vectors:
                 register_vector_info(conn, TypeInfo.fetch(conn, vector_type(conn)))
-            except BaseException:
-                conn.close()
-                raise
+            conn.autocommit = autocommit
+        except BaseException:
+            conn.close()
+            raise
         return conn
+
+
+def _put_the_system_first(conn: Connection) -> None:
+    """Replace a search path on which another schema's ``=`` could stand before that of ``pg_catalog``.
+
+    A path that does not name ``pg_catalog`` has it in front, and is left alone: behind a pooler a setting
+    of ours may reach other clients.
+    """
+    row = conn.execute("select pg_catalog.current_setting('search_path')").fetchone()
+    if row is not None and "pg_catalog" in row[0]:
+        conn.execute("set search_path = pg_catalog, pg_temp")
 
 
 def vector_schema(conn: Connection) -> str | None:
