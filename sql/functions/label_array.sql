@@ -7,7 +7,8 @@ begin atomic
   select case
     when labels is null then otherwise
     when jsonb_typeof(labels) = 'array'
-      then array(select distinct label from jsonb_array_elements_text(labels) as label order by label)
+      -- In "C" order: the same in every database, whatever its locale.
+      then array(select distinct label collate "C" from jsonb_array_elements_text(labels) as label order by label collate "C")
     else '{}'::text[]
   end;
 end;

@@ -1,63 +1,107 @@
--- requires: registration, add_version, touch_document, settle_document, lift_suppression
-create function tracestore.register_version(collection text, record jsonb, content bytea, strict boolean default false)
+-- requires: registration, make_documents, touch_document, known_version, add_first_versions, add_version, settle_document, lift_suppression
+create function tracestore.take_version(doc_key bigint, record jsonb, content bytea, strict boolean)
 returns tracestore.registration
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
-  v_document tracestore_data.document;
-  v_result tracestore.registration;
+  v_document tracestore_data.document := tracestore.touch_document(doc_key, record);
   v_sha256 bytea := sha256(content);
   v_label text := record ->> 'version_id';
-  v_effective timestamptz := (record ->> 'effective_from')::timestamptz;
+  v_now timestamptz := clock_timestamp();
+  v_restored boolean := false;
+  v_withdrawal tracestore_data.suppression;
   v_known tracestore_data.document_version;
-  v_restored boolean;
+  v_edited tracestore_data.document_version;
 begin
-  v_document := tracestore.touch_document(collection, record);
-  v_result.doc_id := v_document.doc_id;
-  v_restored := tracestore.lift_suppression(v_document.doc_key, 'absent from source');
-  perform tracestore.settle_document(v_document.doc_key, clock_timestamp());
-
-  if v_label is not null then
-    -- The newest text that arrived under this label.
-    select v.* into v_known
-    from tracestore_data.document_version v
-    left join tracestore_data.document_version labelled on labelled.version_key = v.in_place_of
-    where v.doc_key = v_document.doc_key and v_label in (v.version_id, labelled.version_id)
+  select s.* into v_withdrawal from tracestore_data.suppression s
+  where s.doc_key = v_document.doc_key and s.version_key is null and s.lifted_at is null;
+  if v_withdrawal.kind = 'withdrawn' and v_withdrawal.reason = 'absent from source' then
+    v_restored := tracestore.lift_suppression(v_document.doc_key, 'absent from source', 'back in the source');
+    perform tracestore.settle_document(v_document.doc_key, v_now);
+    v_withdrawal := null;
+  end if;
+  v_known := tracestore.known_version(
+    v_document.doc_key, v_withdrawal.doc_key is not null, (record ->> 'effective_from')::timestamptz, v_now, v_sha256);
+  if v_known.version_key is null and v_label is not null then
+    v_edited := tracestore.labelled_version(v_document.doc_key, v_label);
+    if v_edited.content_sha256 = v_sha256 then
+      v_known := v_edited;
+    end if;
+  end if;
+  if v_known.version_key is null then
+    select v.* into v_known from tracestore_data.document_version v
+    where v.doc_key = v_document.doc_key and v.content_sha256 = v_sha256 and v.erased_at is not null
     order by v.version_seq desc limit 1;
   end if;
-  if v_known.version_key is null or v_known.content_sha256 = v_sha256 then
-    if v_known.version_key is null then
-      -- Unlabelled or under a new label: the same text as the current version says nothing new, nor does a text
-      -- that is registered already to take effect at the same time.
-      select v.* into v_known
-      from tracestore_data.document_version v
-      where v.doc_key = v_document.doc_key and v.content_sha256 = v_sha256
-        and (v.version_state = 'current'
-             or v_effective > clock_timestamp() and v.effective_from = v_effective and v.version_state = 'unknown')
-      order by v.version_seq desc limit 1;
+  if v_known.version_key is not null then
+    if v_known.version_state = 'unknown' then
+      perform tracestore.settle_document(v_document.doc_key, v_now);
     end if;
-    if v_known.version_key is not null then
-      v_result.outcome := case
-        when v_known.erased_at is not null then 'erased'
-        when v_restored then 'restored'
-        else 'unchanged'
-      end;
-      v_result.version_id := v_known.version_id;
-      v_result.version_seq := v_known.version_seq;
-      v_result.version_key := v_known.version_key;
-      return v_result;
-    end if;
-  elsif strict then
+    return (
+      case when v_known.erased_at is not null then 'erased' when v_restored then 'restored' else 'unchanged' end,
+      v_document.doc_id, v_known.version_id, v_known.version_seq, v_known.version_key)::tracestore.registration;
+  end if;
+  if v_edited.version_key is not null and strict then
     raise exception using errcode = 'TS006',
-      message = format('version %s of %s arrived with another text', quote_ident(v_label), quote_ident(v_document.doc_id)),
-      detail = format('known sha256 %s, new %s', encode(v_known.content_sha256, 'hex'), encode(v_sha256, 'hex')),
+      message = format('version %s of %s arrived with another text', quote_literal(v_label), quote_literal(v_document.doc_id)),
+      detail = format('known sha256 %s, new %s', encode(v_edited.content_sha256, 'hex'), encode(v_sha256, 'hex')),
       hint = 'The source was edited in place. Without strict it becomes a version of its own.';
   end if;
-  return tracestore.add_version(v_document, record, content, v_known);
+  return tracestore.add_version(v_document, record, content, v_sha256, v_now, v_edited, v_withdrawal);
 end
 $$;
+comment on function tracestore.take_version(bigint, jsonb, bytea, boolean) is
+  'Internal to register_versions: stores one text of a document that is made and locked, if it says something new.';
+
+create function tracestore.register_versions(collection text, records jsonb, contents bytea[], strict boolean default false)
+returns setof tracestore.registration
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+-- Times without a zone are UTC.
+set timezone = 'UTC'
+-- Plans are made once a session, often while the tables are still empty, where a scan looks cheaper than an index.
+set enable_seqscan = off
+as $$
+#variable_conflict use_variable
+declare
+  v_keys bigint[];
+  v_makes_it boolean[];
+  v_first tracestore.registration[];
+begin
+  if jsonb_typeof(records) is distinct from 'array'
+     or jsonb_array_length(records) <> coalesce(cardinality(contents), 0) or array_position(contents, null) is not null then
+    raise exception using errcode = 'TS001', message = 'records and contents do not pair',
+      detail = format('%s contents, records %s', coalesce(cardinality(contents), 0),
+        coalesce(jsonb_array_length(case jsonb_typeof(records) when 'array' then records end)::text, 'not an array')),
+      hint = 'Give a JSON array of records and one content, not null, for each of them.';
+  end if;
+  if cardinality(contents) > 0 then
+    select array_agg(d.doc_key order by d.place), array_agg(d.makes_it order by d.place) into v_keys, v_makes_it
+    from tracestore.make_documents(collection, records) as d;
+    v_first := tracestore.add_first_versions(v_keys, v_makes_it, records, contents, clock_timestamp());
+    for v_place in 1 .. cardinality(contents) loop
+      if v_makes_it[v_place] then
+        return next v_first[v_place];
+      else
+        return next tracestore.take_version(v_keys[v_place], records -> (v_place - 1), contents[v_place], strict);
+      end if;
+    end loop;
+  end if;
+end
+$$;
+comment on function tracestore.register_versions(text, jsonb, bytea[], boolean) is
+  'Stores many texts in one transaction, each if it says something new; one row each, in their order. A record is what register_version takes.';
+
+create function tracestore.register_version(collection text, record jsonb, content bytea, strict boolean default false)
+returns tracestore.registration
+language sql
+volatile
+begin atomic
+  select r from tracestore.register_versions(collection, jsonb_build_array(record), array[content], strict) as r;
+end;
 comment on function tracestore.register_version(text, jsonb, bytea, boolean) is
   'Stores one text of a document if it says something new. record: doc_id and, where known, version_id, title, family_id, class, owner, review_due, labels, effective_from, source_uri, pages, media_type, parser, attributes.';

@@ -6,12 +6,16 @@ volatile
 begin atomic
   select coalesce(sum(tracestore.settle_document(due.doc_key, cutoff)), 0)
   from (
-    select distinct v.doc_key
+    -- Locked in the order in which ingests lock them: a build and an ingest wait for one another, never in a circle.
+    select d.doc_key
     from tracestore_data.collection c
     join tracestore_data.document d using (collection_id)
-    join tracestore_data.document_version v using (doc_key)
-    where c.slug = settle_due.collection and v.version_state = 'unknown' and v.effective_from <= cutoff
-    order by v.doc_key
+    where c.slug = settle_due.collection
+      and exists (
+        select from tracestore_data.document_version v
+        where v.doc_key = d.doc_key and v.version_state = 'unknown' and v.effective_from <= cutoff)
+    order by d.doc_id
+    for no key update of d
   ) due;
 end;
 comment on function tracestore.settle_due(text, timestamptz) is

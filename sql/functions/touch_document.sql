@@ -1,5 +1,5 @@
 -- requires: label_array
-create function tracestore.touch_document(collection text, record jsonb)
+create function tracestore.touch_document(doc_key bigint, record jsonb)
 returns tracestore_data.document
 language plpgsql
 volatile
@@ -7,30 +7,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_collection bigint;
   v_document tracestore_data.document;
   v_new tracestore_data.document;
 begin
-  if not coalesce(tracestore_data.is_citable_id(collection), false)
-     or not coalesce(tracestore_data.is_citable_id(record ->> 'doc_id'), false)
-     or not coalesce(tracestore_data.is_citable_id(record ->> 'version_id'), true) then
-    raise exception using errcode = 'TS008', message = 'an id cannot be cited',
-      detail = left(format('collection %s, doc_id %s, version_id %s', quote_nullable(collection),
-        quote_nullable(record ->> 'doc_id'), quote_nullable(record ->> 'version_id')), 300),
-      hint = 'Ids have 1 to 1024 bytes, are NFC, hold no control characters and are not "." or "..".';
+  select d.* into v_document from tracestore_data.document d where d.doc_key = touch_document.doc_key;
+  if not record ?| '{family_id,title,class,owner,review_due,labels}' then
+    return v_document;
   end if;
-  insert into tracestore_data.collection (slug) values (collection) on conflict do nothing;
-  select c.collection_id into v_collection from tracestore_data.collection c where c.slug = collection;
-  insert into tracestore_data.document (collection_id, doc_id, family_id, title, class, owner, review_due, labels)
-  values (
-    v_collection, record ->> 'doc_id', coalesce(record ->> 'family_id', record ->> 'doc_id'), record ->> 'title',
-    record ->> 'class', record ->> 'owner', (record ->> 'review_due')::date,
-    tracestore.label_array(record -> 'labels', '{}'))
-  on conflict do nothing;
-  -- The lock that makes concurrent ingests of one document take turns.
-  select d.* into v_document from tracestore_data.document d
-  where d.collection_id = v_collection and d.doc_id = record ->> 'doc_id'
-  for no key update;
   -- Only what the record names is changed.
   v_new := v_document;
   v_new.family_id := case when record ? 'family_id' then coalesce(record ->> 'family_id', v_document.doc_id) else v_document.family_id end;
@@ -53,5 +36,5 @@ begin
   return v_new;
 end
 $$;
-comment on function tracestore.touch_document(text, jsonb) is
-  'Internal to register_version: finds or makes the document, locks it, records changed attributes.';
+comment on function tracestore.touch_document(bigint, jsonb) is
+  'Internal to register_versions: reads a document, which is locked, and records the attributes that a record changes.';

@@ -79,16 +79,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_absent text[];
   v_id text;
 begin
-  for v_id in
+  -- All locked before the first withdrawal takes the epoch's lock, in the order in which ingests lock them.
+  v_absent := array(
     select d.doc_id
     from tracestore_data.collection c join tracestore_data.document d using (collection_id)
-    where c.slug = withdraw_absent.collection and starts_with(d.doc_id, prefix) and d.doc_id <> all (present)
+    where c.slug = withdraw_absent.collection and starts_with(d.doc_id, prefix)
+      and not exists (select from unnest(present) as delivered where delivered = d.doc_id)
       and not exists (select from tracestore_data.suppression s
                       where s.doc_key = d.doc_key and s.version_key is null and s.lifted_at is null)
     order by d.doc_id
-  loop
+    for no key update of d);
+  foreach v_id in array v_absent loop
     perform tracestore.withdraw(collection, v_id, 'absent from source');
     return next v_id;
   end loop;
