@@ -59,13 +59,16 @@ def build(
     with open_store() as conn:
         embedder, settings = choose(conn, collection, wanted)
         with _bar() as on_progress:
-            options = BuildOptions(workers, on_truncation, wait, on_progress)
+            options = BuildOptions(
+                workers=workers, on_truncation=on_truncation, wait_seconds=wait, progress=on_progress
+            )
             report = run_build(conn, collection, embedder, settings, options)
-        event = store.publish(conn, publish, report.build_id) if publish is not None else None
-    if as_json:
-        output.emit_json({**asdict(report), "published": publish, "alias_event_id": event})
-    else:
-        _print(report, publish)
+        event = None
+        try:
+            if publish is not None:
+                event = store.publish(conn, publish, report.build_id)
+        finally:  # the build is there, whatever publishing says
+            _show(report, None if event is None else publish, event, as_json)
 
 
 @contextmanager
@@ -94,7 +97,10 @@ def _bar() -> Iterator[OnProgress]:
         yield show
 
 
-def _print(report: BuildReport, alias: str | None) -> None:
+def _show(report: BuildReport, alias: str | None, event: int | None, as_json: bool) -> None:
+    if as_json:
+        output.emit_json({**asdict(report), "published": alias, "alias_event_id": event})
+        return
     made = "built" if report.created else "nothing changed since"
     output.line(f"{made} B-{report.build_id} (index {report.index_id}), version {report.index_version}")
     output.line(

@@ -40,3 +40,23 @@ end
 $$;
 comment on function tracestore.add_embeddings(bigint) is
   'Adds the rows of pending_embedding to an index, with the lexemes of their text; returns how many were new.';
+
+create function tracestore.drop_unused_embeddings(index_id bigint)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_count bigint;
+begin
+  execute format(
+    'delete from tracestore_data.embedding e
+     where e.index_id = %1$s
+       and not exists (select from tracestore_data.chunk c where c.index_id = %1$s and c.content_key = e.content_key)', index_id);
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+comment on function tracestore.drop_unused_embeddings(bigint) is
+  'Deletes what failed builds embedded and no chunk refers to, such as the words of a text erased meanwhile; returns how many. For the holder of the lease, or when there is none.';

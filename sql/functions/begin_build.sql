@@ -1,12 +1,13 @@
 create type tracestore.lease as (
   build_id bigint,
   parent_build_id bigint,
+  cutoff_at timestamptz,
   lease_token uuid
 );
 comment on type tracestore.lease is 'A build in the making and the token that allows to finish it.';
 
 create function tracestore.begin_build(
-  index_id bigint, cutoff timestamptz, chunker_version integer, manifest_header text, lease interval default '60 seconds')
+  index_id bigint, chunker_version integer, manifest_header text, lease interval default '120 seconds')
 returns tracestore.lease
 language plpgsql
 volatile
@@ -21,36 +22,62 @@ begin
   select b.* into v_held from tracestore_data.build b
   where b.index_id = begin_build.index_id and b.state = 'building';
   if found then
-    -- A holder whose server process is gone cannot finish, however long its lease.
-    if v_held.lease_expires_at > clock_timestamp() and exists (
-         select from pg_stat_activity a
-         where a.pid = v_held.lease_pid and coalesce(a.backend_start, v_held.lease_backend_start) = v_held.lease_backend_start) then
-      raise exception using errcode = 'TS006',
-        message = format('build B-%s of this index is in the making', v_held.build_id),
-        detail = format('by %s since %s', v_held.actor, v_held.started_at),
-        hint = format('Wait for it; its lease ends at %s unless it is renewed.', v_held.lease_expires_at);
-    end if;
-    update tracestore_data.build b
-    set state = 'failed', failure = 'its process went away', lease_token = null
-    where b.build_id = v_held.build_id;
+    perform tracestore.take_over(v_held);
   end if;
-  select max(b.build_id) into v_lease.parent_build_id
+  -- The cut-off is read under the lock, so that a build never knows less than the one before it.
+  select max(b.build_id), greatest(clock_timestamp(), max(b.cutoff_at))
+  into v_lease.parent_build_id, v_lease.cutoff_at
   from tracestore_data.build b where b.index_id = begin_build.index_id and b.state = 'ready';
   insert into tracestore_data.build (
     index_id, parent_build_id, cutoff_at, chunker_version, manifest_header, lease_token, lease_expires_at, lease_pid,
     lease_backend_start)
   values (
-    begin_build.index_id, v_lease.parent_build_id, cutoff, begin_build.chunker_version, begin_build.manifest_header,
-    gen_random_uuid(), clock_timestamp() + lease, pg_backend_pid(),
+    begin_build.index_id, v_lease.parent_build_id, v_lease.cutoff_at, begin_build.chunker_version,
+    begin_build.manifest_header, gen_random_uuid(), clock_timestamp() + lease, pg_backend_pid(),
     (select a.backend_start from pg_stat_activity a where a.pid = pg_backend_pid()))
   returning build_id, lease_token into v_lease.build_id, v_lease.lease_token;
   return v_lease;
 end
 $$;
-comment on function tracestore.begin_build(bigint, timestamptz, integer, text, interval) is
-  'Takes the lease of an index and opens a build. An error while another process holds it.';
+comment on function tracestore.begin_build(bigint, integer, text, interval) is
+  'Takes the lease of an index and opens a build whose cut-off is now. An error while another process holds it.';
 
-create function tracestore.renew_lease(build_id bigint, lease_token uuid, lease interval default '60 seconds')
+create function tracestore.take_over(held tracestore_data.build)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- A holder whose server process is gone cannot finish, however long its lease. The start is compared as well, since
+  -- numbers are used again; it reads null for a role that may not see the session.
+  v_gone boolean := not exists (
+    select from pg_stat_activity a
+    where a.pid = held.lease_pid and coalesce(a.backend_start, held.lease_backend_start) = held.lease_backend_start);
+begin
+  if v_gone or held.lease_expires_at <= clock_timestamp() then
+    update tracestore_data.build b
+    set state = 'failed', lease_token = null,
+      failure = case when v_gone then 'its process went away' else 'its lease ran out' end
+    where b.build_id = (
+      -- Skipped: the holder renewed the lease, or is in the transaction that ends the build.
+      select h.build_id from tracestore_data.build h
+      where h.build_id = held.build_id and h.lease_token = held.lease_token and h.lease_expires_at = held.lease_expires_at
+      for update skip locked);
+    if found then
+      return;
+    end if;
+  end if;
+  raise exception using errcode = 'TS006',
+    message = format('build B-%s of this index is in the making', held.build_id),
+    detail = format('by %s since %s', held.actor, held.started_at),
+    hint = format('Wait for it; its lease ends at %s unless it is renewed.', held.lease_expires_at);
+end
+$$;
+comment on function tracestore.take_over(tracestore_data.build) is
+  'Internal to begin_build: fails a build whose holder is gone or silent for too long, and is an error for any other.';
+
+create function tracestore.renew_lease(build_id bigint, lease_token uuid, lease interval default '120 seconds')
 returns void
 language plpgsql
 volatile

@@ -68,9 +68,10 @@ returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '10s'
+set lock_timeout = '2s'
 as $$
 declare
+  -- Two seconds a lock: whoever writes next queues behind a lock that is waited for.
   v_embedding text := format('tracestore_data.%I', 'embedding_' || index_id);
   v_chunk text := format('tracestore_data.%I', 'chunk_' || index_id);
 begin
@@ -94,6 +95,9 @@ begin
   execute format('alter table %s alter column heading_path set statistics 0', v_chunk);
   execute format('comment on table %s is %L', v_chunk, format('Chunks of index %s.', index_id));
   execute format('alter table tracestore_data.chunk attach partition %s for values in (%s)', v_chunk, index_id);
+exception when lock_not_available then
+  raise exception using errcode = 'TS006', message = 'an index cannot be made while another build writes',
+    hint = 'Nothing was changed. Run the build again.';
 end
 $$;
 comment on function tracestore.create_partitions(bigint, integer) is 'Internal to create_index: the partitions of chunk and embedding.';

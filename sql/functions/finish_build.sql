@@ -1,4 +1,4 @@
--- requires: chunk_faults, manifest, begin_build
+-- requires: chunk_faults, manifest, begin_build, add_embeddings
 create function tracestore.close_members(build_id bigint, version_keys bigint[], keep_chunks boolean)
 returns bigint
 language plpgsql
@@ -41,10 +41,24 @@ declare
   v_fault tracestore.chunk_fault;
   v_documents bigint;
   v_expected bigint;
+  v_erased text;
   v_counts record;
 begin
   perform tracestore.renew_lease(finish_build.build_id, finish_build.lease_token);
   select b.* into strict v_build from tracestore_data.build b where b.build_id = finish_build.build_id;
+  -- An erasure that was faster is seen here. One that comes now waits for this transaction: the manifest entries
+  -- hold their versions by foreign key, and it then removes what this build has written.
+  select count(*), coalesce(sum(m.chunk_count), 0), min(d.doc_id) filter (where v.erased_at is not null)
+  into v_documents, v_expected, v_erased
+  from tracestore_data.manifest_entry m
+  join tracestore_data.document_version v using (version_key)
+  join tracestore_data.document d using (doc_key)
+  where m.index_id = v_build.index_id and m.removed_build is null;
+  if v_erased is not null then
+    raise exception using errcode = 'TS006',
+      message = format('document %s was erased while it was being built', quote_literal(v_erased)),
+      hint = 'Nothing was changed. Run the build again.';
+  end if;
   -- The gate of every build: each new span is what it claims to be.
   select f.* into v_fault from tracestore.chunk_faults(v_build.index_id, v_build.build_id, true) f limit 1;
   if found then
@@ -55,8 +69,6 @@ begin
                 where v.version_key = v_fault.version_key),
       hint = 'Nothing was changed. The chunker and the stored text disagree.';
   end if;
-  select count(*), coalesce(sum(m.chunk_count), 0) into v_documents, v_expected
-  from tracestore_data.manifest_entry m where m.index_id = v_build.index_id and m.removed_build is null;
   execute format(
     'select count(*) as chunks, count(*) filter (where c.content_key is null) as not_embeddable,
        count(*) filter (where c.split) as split, count(*) filter (where e.truncated) as truncated
@@ -67,6 +79,10 @@ begin
   if v_counts.chunks <> v_expected then
     raise exception using errcode = 'TS007', message = format('build B-%s has %s chunks, its manifest says %s',
       v_build.build_id, v_counts.chunks, v_expected), hint = 'Nothing was changed. Run the build again.';
+  end if;
+  if exists (select from tracestore_data.build b
+             where b.index_id = v_build.index_id and b.build_id > coalesce(v_build.parent_build_id, 0) and b.state = 'failed') then
+    perform tracestore.drop_unused_embeddings(v_build.index_id);
   end if;
   update tracestore_data.build b
   set state = 'ready', committed_at = clock_timestamp(), lease_token = null, documents = v_documents,

@@ -4,10 +4,11 @@ create type tracestore.planned_change as (
   version_state text,
   family_id text,
   class text,
-  chunk_count integer
+  chunk_count integer,
+  char_count integer
 );
 comment on type tracestore.planned_change is
-  'add: a version to chunk. close: a member that leaves. relabel: a member whose state, family or class changed, chunks untouched.';
+  'add: a version of char_count characters to chunk. close: a member that leaves. relabel: a member whose state, family or class changed, chunks untouched. chunk_count is that of the member.';
 
 create function tracestore.plan_build(index_id bigint, cutoff timestamptz, rechunk boolean)
 returns setof tracestore.planned_change
@@ -15,7 +16,7 @@ language sql
 stable
 begin atomic
   with in_effect as (
-    select distinct on (v.doc_key) v.doc_key, v.version_key, v.version_state, v.erased_at, d.family_id, d.class
+    select distinct on (v.doc_key) v.doc_key, v.version_key, v.version_state, v.erased_at, v.char_count, d.family_id, d.class
     from tracestore_data.retrieval_index i
     join tracestore_data.document d using (collection_id)
     join tracestore_data.document_version v using (doc_key)
@@ -23,7 +24,7 @@ begin atomic
     order by v.doc_key, v.effective_from desc, v.version_seq desc
   ),
   wanted as (
-    select e.version_key, 'current'::text as version_state, e.family_id, e.class
+    select e.version_key, 'current'::text as version_state, e.family_id, e.class, e.char_count
     from in_effect e
     where e.erased_at is null
       and not exists (
@@ -41,7 +42,7 @@ begin atomic
       when m.version_key is null or rechunk then 'add'
       else 'relabel'
     end,
-    coalesce(w.version_key, m.version_key), w.version_state, w.family_id, w.class, m.chunk_count
+    coalesce(w.version_key, m.version_key), w.version_state, w.family_id, w.class, m.chunk_count, w.char_count
   from wanted w
   full join member m on m.version_key = w.version_key
   where w.version_key is null or m.version_key is null or rechunk

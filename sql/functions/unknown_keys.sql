@@ -6,7 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query execute format(
-    'select distinct wanted.key from unnest($1) as wanted (key)
+    'select wanted.key from unnest($1) as wanted (key)
      where not exists (select from tracestore_data.embedding e where e.index_id = %s and e.content_key = wanted.key)',
     index_id)
   using content_keys;

@@ -13,6 +13,7 @@ from tracestore.embedders.base import Embedder, embed_passages, is_blank, plan_t
 from tracestore.errors import EmbeddingError
 
 OnTruncation = Literal["record", "refuse"]
+TRUNCATION_HINT = "a smaller --max-words or --max-tokens, or --on-truncation record"
 
 _Row = tuple[bytes, "np.ndarray[tuple[int], np.dtype[np.float32]]", str, bool]
 
@@ -44,7 +45,6 @@ class EmbeddingStage:
         self._after_batch = after_batch
         self._seen: set[bytes] = set()
         self._pending: dict[bytes, str] = {}
-        conn.execute("select tracestore.stage_embeddings()")
 
     def need(self, texts: Iterable[tuple[bytes, str]]) -> None:
         """Take note of content keys with their embedded texts; whole batches are embedded and committed."""
@@ -87,7 +87,7 @@ class EmbeddingStage:
                 f"{sum(truncated)} of {len(texts)} texts are longer than the {self._embedder.recipe.max_tokens}"
                 f" tokens of {self._embedder.recipe.recipe_id}; first: {longest[:60]!r}",
                 inputs=[longest[:60]],
-                hint="a smaller --max-words or --max-tokens, or --on-truncation record",
+                hint=TRUNCATION_HINT,
             )
         self.calls += len(texts)
         vectors = embed_passages(self._embedder, texts, batch_size=self._batch)
@@ -101,6 +101,8 @@ class EmbeddingStage:
 
     def _store(self, rows: Iterable[_Row]) -> None:
         with self._conn.transaction(), self._conn.cursor() as cursor:
+            # In this transaction, since behind a pooler the next one may run in another session.
+            cursor.execute("select tracestore.stage_embeddings()")
             with cursor.copy(
                 "copy pg_temp.pending_embedding (content_key, vec, embedded_text, truncated) from stdin (format binary)"
             ) as copy:

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import LiteralString, TypeVar
 from uuid import UUID
 
 from tracestore.db import Connection, driver_errors
 from tracestore.errors import ConflictError, TracestoreError
 
-LEASE = timedelta(seconds=60)
+Result = TypeVar("Result")
+
+LEASE_SECONDS = 120.0
+"""How long a holder may be silent. A holder whose connection is gone loses the lease at once."""
 _POLL_SECONDS = 0.5
 
 
 class Lease:
-    """A build in the making. ``keep`` is cheap to call often."""
+    """A build in the making, whose corpus is what is in effect at ``cutoff``. ``keep`` is cheap to call often."""
 
-    def __init__(self, conn: Connection, build_id: int, parent_build_id: int | None, token: UUID) -> None:
-        self.build_id = build_id
-        self.parent_build_id = parent_build_id
-        self.token = token
+    def __init__(
+        self,
+        conn: Connection,
+        row: tuple[int, int | None, datetime, UUID],
+        length: timedelta = timedelta(seconds=LEASE_SECONDS),
+    ) -> None:
+        self.build_id, self.parent_build_id, self.cutoff, self.token = row
         self._conn = conn
+        self._length = length
         self._renewed = time.monotonic()
 
     def keep(self) -> None:
         """Renew the lease when a quarter of it has passed; ConflictError if somebody took it over."""
-        if time.monotonic() - self._renewed > LEASE.total_seconds() / 4:
+        if time.monotonic() - self._renewed > self._length.total_seconds() / 4:
             with driver_errors():
                 self._conn.execute(
-                    "select tracestore.renew_lease(%s, %s, %s)", [self.build_id, self.token, LEASE]
+                    "select tracestore.renew_lease(%s, %s, %s)", [self.build_id, self.token, self._length]
                 )
             self._renewed = time.monotonic()
 
@@ -41,22 +50,33 @@ class Lease:
 
 
 def take_lease(
-    conn: Connection, index_id: int, cutoff: datetime, chunker_version: int, header: str, wait_seconds: float
+    conn: Connection,
+    index_id: int,
+    manifest: tuple[int, str],
+    *,
+    wait_seconds: float,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> Lease:
-    """Open a build, waiting up to ``wait_seconds`` for another process to finish its own."""
+    """Open a build, waiting up to ``wait_seconds`` for another process to finish its own.
+
+    ``manifest`` is the chunker's version and the manifest header.
+    """
+    length = timedelta(seconds=lease_seconds)
+    query: LiteralString = "select * from tracestore.begin_build(%s, %s, %s, %s)"
+    row = patient(lambda: conn.execute(query, [index_id, *manifest, length]).fetchone(), wait_seconds)
+    if row is None:
+        raise TracestoreError("the server opened no build")
+    return Lease(conn, row, length)
+
+
+def patient(step: Callable[[], Result], wait_seconds: float) -> Result:
+    """Return what a step returns, once nobody is in its way; ConflictError after ``wait_seconds``."""
     deadline = time.monotonic() + wait_seconds
     while True:
         try:
             with driver_errors():
-                row = conn.execute(
-                    "select build_id, parent_build_id, lease_token from tracestore.begin_build(%s, %s, %s, %s, %s)",
-                    [index_id, cutoff, chunker_version, header, LEASE],
-                ).fetchone()
+                return step()
         except ConflictError:
             if time.monotonic() >= deadline:
                 raise
             time.sleep(_POLL_SECONDS)
-            continue
-        if row is None:
-            raise TracestoreError("the server opened no build")
-        return Lease(conn, *row)

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
 import numpy as np
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from tracestore.build.claims import Chunker, Text, chunker, token_counter
-from tracestore.build.embedding_stage import EmbeddingStage, OnTruncation
-from tracestore.build.lease import Lease, take_lease
+from tracestore.build.claims import Text
+from tracestore.build.embedding_stage import TRUNCATION_HINT, EmbeddingStage, OnTruncation
+from tracestore.build.lease import LEASE_SECONDS, Lease, patient, take_lease
 from tracestore.build.settings import IndexSettings
 from tracestore.build.spool import Spool
+from tracestore.build.workers import Chunker, chunker
 from tracestore.chunking import CHUNKER_VERSION
 from tracestore.db import Connection, driver_errors
 from tracestore.embedders.base import Embedder
-from tracestore.errors import ConflictError, NotFound, TracestoreError
+from tracestore.errors import ConflictError, EmbeddingError, NotFound, StoreError, TracestoreError
 from tracestore.recipes import PROBE_TEXT, check_probe, probe_vector
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage (``chunk``, ``write``), what is done and what there is to do."""
 
+Item = TypeVar("Item")
+
 _TEXTS_A_GROUP = 256
+_CHARACTERS_A_GROUP = 4_000_000
+_FOREIGN_KEY_VIOLATION = "23503"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,16 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How to make a build; none of it changes the result."""
+    """How to make a build; none of it changes the result.
+
+    ``wait_seconds`` is how long to wait for another build. ``lease_seconds`` is how long this one may be silent,
+    in one call of the embedder for example, before another process may take its place.
+    """
 
     workers: int = 1
     on_truncation: OnTruncation = "record"
     wait_seconds: float = 300.0
+    lease_seconds: float = LEASE_SECONDS
     progress: Progress = lambda _stage, _done, _total: None
 
 
@@ -71,6 +81,7 @@ class _Change:
     family_id: str | None
     class_: str | None
     chunk_count: int | None
+    char_count: int | None
 
 
 def build(
@@ -88,16 +99,18 @@ def build(
     """
     options = options or BuildOptions()
     started = time.monotonic()
-    with driver_errors():
-        index_id = _open_index(conn, collection, embedder, settings)
-        (cutoff,) = _one(conn, "select pg_catalog.clock_timestamp()")
-        conn.execute("select tracestore.settle_due(%s, %s)", [collection, cutoff])
+    index_id = patient(lambda: _open_index(conn, collection, embedder, settings), options.wait_seconds)
     lease = take_lease(
-        conn, index_id, cutoff, CHUNKER_VERSION, settings.manifest_header, options.wait_seconds
+        conn,
+        index_id,
+        (CHUNKER_VERSION, settings.manifest_header),
+        wait_seconds=options.wait_seconds,
+        lease_seconds=options.lease_seconds,
     )
     try:
         with driver_errors():
-            changes = _plan(conn, index_id, cutoff, lease.parent_build_id)
+            conn.execute("select tracestore.settle_due(%s, %s)", [collection, lease.cutoff])
+            changes = _plan(conn, index_id, lease)
             if not changes and lease.parent_build_id is not None:
                 lease.abandon(None)
                 return _report(conn, lease.parent_build_id, created=False, started=started)
@@ -110,9 +123,8 @@ def build(
 
 def _open_index(conn: Connection, collection: str, embedder: Embedder, settings: IndexSettings) -> int:
     recipe = settings.recipe
-    if not _one(conn, "select exists (select from tracestore_data.collection where slug = %s)", collection)[
-        0
-    ]:
+    known = "select exists (select from tracestore_data.collection where slug = %s)"
+    if not _one(conn, known, collection)[0]:
         raise NotFound(
             f"there is no collection {collection!r}", hint="tracestore ingest COLLECTION PATH makes one"
         )
@@ -130,14 +142,12 @@ def _open_index(conn: Connection, collection: str, embedder: Embedder, settings:
     return int(index_id)
 
 
-def _plan(conn: Connection, index_id: int, cutoff: datetime, parent: int | None) -> list[_Change]:
+def _plan(conn: Connection, index_id: int, lease: Lease) -> list[_Change]:
     rechunk = False
-    if parent is not None:
-        (version,) = _one(
-            conn, "select chunker_version from tracestore_data.build where build_id = %s", parent
-        )
-        rechunk = version != CHUNKER_VERSION
-    rows = conn.execute("select * from tracestore.plan_build(%s, %s, %s)", [index_id, cutoff, rechunk])
+    if lease.parent_build_id is not None:
+        parent = "select chunker_version from tracestore_data.build where build_id = %s"
+        rechunk = _one(conn, parent, lease.parent_build_id)[0] != CHUNKER_VERSION
+    rows = conn.execute("select * from tracestore.plan_build(%s, %s, %s)", [index_id, lease.cutoff, rechunk])
     return [_Change(*row) for row in rows]
 
 
@@ -150,26 +160,44 @@ def _make(
     lease: Lease,
     changes: Sequence[_Change],
 ) -> None:
-    added = [change.version_key for change in changes if change.action == "add"]
-    counter = token_counter(settings.recipe.recipe_id) if settings.chunking.max_tokens is not None else None
+    added = [change for change in changes if change.action == "add"]
     stage = EmbeddingStage(
         conn, index_id, embedder, on_truncation=options.on_truncation, after_batch=lease.keep
     )
     with Spool() as spool:
-        with chunker(settings.chunking, settings.recipe, counter, options.workers) as chunk:
+        with chunker(settings.chunking, embedder, options.workers) as chunk:
             _chunk_and_embed(conn, added, chunk, stage, spool, options.progress, lease)
         stage.finish()
-        with conn.transaction():
+        with _removal_noticed(), conn.transaction():
             _write(conn, index_id, lease, changes, spool, stage.empty, options.progress)
-            conn.execute(
-                "select tracestore.finish_build(%s, %s, %s, %s)",
-                [lease.build_id, lease.token, stage.calls, stage.reused],
-            )
+            (truncated,) = _one(
+                conn,
+                "select truncated from tracestore.finish_build(%s, %s, %s, %s)",
+                lease.build_id, lease.token, stage.calls, stage.reused,
+            )  # fmt: skip
+            if truncated and options.on_truncation == "refuse":
+                raise EmbeddingError(
+                    f"{truncated} chunks are longer than the model reads", hint=TRUNCATION_HINT
+                )
+
+
+@contextmanager
+def _removal_noticed() -> Iterator[None]:
+    """Say what a foreign key found: an erasure or a collection of garbage was faster than this build."""
+    try:
+        with driver_errors():
+            yield
+    except StoreError as error:
+        if error.sqlstate != _FOREIGN_KEY_VIOLATION:
+            raise
+        raise ConflictError(
+            "a text or vector of this build was removed while it was being made", hint="run the build again"
+        ) from error
 
 
 def _chunk_and_embed(
     conn: Connection,
-    version_keys: Sequence[int],
+    added: Sequence[_Change],
     chunk: Chunker,
     stage: EmbeddingStage,
     spool: Spool,
@@ -177,27 +205,50 @@ def _chunk_and_embed(
     lease: Lease,
 ) -> None:
     done = 0
-    for texts in _texts(conn, version_keys):
+    # One group ahead: workers chunk the next texts while these are embedded.
+    for texts, answers in _one_ahead((texts, chunk(texts)) for texts in _texts(conn, added)):
         wanted: list[tuple[bytes, str]] = []
-        for text, claims in zip(texts, chunk(texts), strict=True):
+        for text, claims in zip(texts, answers, strict=True):
             spool.write(text.version_key, claims)
             wanted.extend((claim.content_key, claim.embedded_text) for claim in claims)
             done += 1
-            progress("chunk", done, len(version_keys))
+            progress("chunk", done, len(added))
             lease.keep()
         stage.need(wanted)
 
 
-def _texts(conn: Connection, version_keys: Sequence[int]) -> Iterator[list[Text]]:
+def _one_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield items, each when the next one is there."""
+    for item in items:
+        for following in items:
+            yield item
+            item = following
+        yield item
+
+
+def _texts(conn: Connection, added: Sequence[_Change]) -> Iterator[list[Text]]:
     """Yield the texts group by group; one erased since the plan was made has nothing to chunk and is left out."""
-    for start in range(0, len(version_keys), _TEXTS_A_GROUP):
-        keys = list(version_keys[start : start + _TEXTS_A_GROUP])
+    for keys in _groups(added):
         rows = conn.execute("select * from tracestore.texts_of(%s)", [keys], binary=True)
         yield [
             Text(key, doc_id, media, content)
             for key, doc_id, _, media, content in rows
             if content is not None
         ]
+
+
+def _groups(added: Sequence[_Change]) -> Iterator[list[int]]:
+    """Yield version keys, so many at a time that their texts fit in memory."""
+    group: list[int] = []
+    characters = 0
+    for change in added:
+        group.append(change.version_key)
+        characters += change.char_count or 0
+        if len(group) == _TEXTS_A_GROUP or characters >= _CHARACTERS_A_GROUP:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
 
 
 def _write(
@@ -264,11 +315,18 @@ def _report(conn: Connection, build_id: int, *, created: bool, started: float) -
 
 def _give_up(lease: Lease, error: BaseException) -> None:
     """Give the lease back, so that the next run need not wait; the first error is the one that counts."""
-    reason = " ".join(str(error).split()) or type(error).__name__
     try:
-        lease.abandon(reason[:500])
+        lease.abandon(_reason(error)[:500])
     except TracestoreError as problem:
         error.add_note(f"and the lease of B-{lease.build_id} could not be given back: {problem}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return why a build failed, without words of the corpus: the record outlives an erasure."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    for excerpt in error.inputs if isinstance(error, EmbeddingError) else ():
+        text = text.replace(" ".join(repr(excerpt).split()), "(text)")
+    return text
 
 
 def _one(conn: Connection, query: LiteralString, *parameters: object) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from tracestore.build.claims import Claim
 _IN_MEMORY = 64 * 1024 * 1024
 
 StoredClaim = tuple[int, int, int, int, int, int, int, int, bool, list[str], bytes, bytes]
-"""The fields of a claim without its embedded text, in order of the COPY."""
+"""A claim without its embedded text."""
 
 
 class Spool:
@@ -34,13 +34,7 @@ class Spool:
 
     def write(self, version_key: int, claims: list[Claim]) -> None:
         """Append the chunks of one version."""
-        rows: list[StoredClaim] = [
-            (
-                c.ordinal, c.span_start, c.span_end, c.byte_start, c.byte_end, c.context_start, c.context_end,
-                c.words, c.split, list(c.heading_path), c.span_sha256, c.content_key,
-            )
-            for c in claims
-        ]  # fmt: skip
+        rows: list[StoredClaim] = [claim[:-1] for claim in claims]
         pickle.dump((version_key, rows), self._file, protocol=pickle.HIGHEST_PROTOCOL)
         self._batches += 1
         self.chunk_counts[version_key] = len(rows)
