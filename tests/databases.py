@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from tracestore.server_binaries import locate
+from tracestore.server_binaries import SUPPORTED_VERSIONS, locate
 
 _numbers = count(1)
+
+# \restrict carries a random key, and Debian's PostgreSQL 17.12 gives each column a number of its own.
+_OF_THE_MOMENT = re.compile(r"^(\\(un)?restrict .*|ALTER TABLE .* SET \(pg_attver=\d+\);)\n+", re.MULTILINE)
 
 
 @contextmanager
@@ -52,20 +57,18 @@ def as_role(dsn: str, role: str) -> str:
 
 def require_superuser(admin_dsn: str) -> None:
     """Skip a test that plays the database administrator where the run's role is none."""
-    if not _is_superuser(admin_dsn):
+    if not is_superuser(admin_dsn):
         pytest.skip("needs a superuser, and the role of --dsn is none")
 
 
 def dump(dsn: str, *schemas: str, data: bool = False) -> str:
     """Return what pg_dump says of schemas, or of everything, without what differs from run to run."""
-    command = [str(locate(18).program("pg_dump")), "--dbname", dsn, "--no-owner", "--no-privileges"]
+    command = [str(_pg_dump_for(dsn)), "--dbname", dsn, "--no-owner", "--no-privileges"]
     command += [f"--schema={schema}" for schema in schemas]
     if not data:
         command.append("--schema-only")
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return "".join(
-        line for line in text.splitlines(keepends=True) if not line.startswith(("\\restrict", "\\unrestrict"))
-    )
+    return _OF_THE_MOMENT.sub("", text)
 
 
 def psql(dsn: str, script: str) -> None:
@@ -83,7 +86,15 @@ def psql(dsn: str, script: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def _is_superuser(dsn: str) -> bool:
+def is_superuser(dsn: str) -> bool:
+    """Tell whether the role of a connection string is a superuser."""
     with psycopg.connect(dsn) as conn:
         row = conn.execute("select pg_catalog.current_setting('is_superuser') = 'on'").fetchone()
     return row is not None and bool(row[0])
+
+
+def _pg_dump_for(dsn: str) -> Path:
+    """Return the oldest pg_dump there is that reads the server: a newer one writes what only newer servers know."""
+    with psycopg.connect(dsn) as conn:
+        major = conn.info.server_version // 10000
+    return locate(min(version for version in SUPPORTED_VERSIONS if version >= major)).program("pg_dump")
