@@ -143,7 +143,7 @@ def _status(place: StorePlace) -> StoreStatus:
     data_dir, version = found
     if not is_running(place, data_dir):
         return StoreStatus(place.store, "stopped", data_dir, version)
-    pid = postmaster_of(data_dir)
+    pid = postmaster_of(place, data_dir)
     told = read_pid_file(data_dir)
     state = "crashed" if pid is None else (told.status if told and told.status else "starting")
     server = Server(data_dir, *address_of(place, data_dir), version) if state == "ready" else None

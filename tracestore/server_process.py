@@ -17,6 +17,8 @@ from tracestore.server_store import StorePlace
 PID_FILE = "postmaster.pid"
 SUPERUSER = "tracestore"
 DATABASE = "tracestore"
+_PROC = Path("/proc/self")
+_LIST_BY_FOLDER = 'for p in /proc/[0-9]*; do [ "$p/cwd" -ef "$0" ] && echo "${p#/proc/}"; done'
 _NO_PROCESS = 2**31 - 1  # above every kernel's largest process number
 
 
@@ -72,10 +74,10 @@ def address_of(place: StorePlace, data_dir: Path) -> tuple[Path, int]:
     return told.socket_dir, told.port
 
 
-def postmaster_of(data_dir: Path) -> int | None:
+def postmaster_of(place: StorePlace, data_dir: Path) -> int | None:
     """Return the server's first process; None when it is dead, though others may still live."""
     told = read_pid_file(data_dir)
-    if told is None or _program_of(told.pid) is None or _is_foreign(told.pid, data_dir):
+    if told is None or _program_of(told.pid) is None or _is_foreign(place, told.pid, data_dir):
         return None
     return told.pid
 
@@ -85,31 +87,22 @@ def is_running(place: StorePlace, data_dir: Path) -> bool:
 
     A server that somebody started by hand does not hold our lock: it is known by its working folder.
     """
-    return server_lives(place.home) or bool(processes_on(data_dir))
+    return server_lives(place.home) or bool(processes_on(place, data_dir))
 
 
-def processes_on(data_dir: Path) -> list[int]:
-    """Return the processes whose working folder is the data folder: PostgreSQL's stay there for life.
+def processes_on(place: StorePlace, data_dir: Path) -> list[int]:
+    """Return PostgreSQL's processes whose working folder is the data folder: they stay there for life.
 
-    Empty where there is no ``/proc``.
+    Empty where there is no ``/proc``. Root asks as the account that runs the server, because in a
+    container root may not look into processes of others.
     """
-    try:
-        wanted = data_dir.stat()
-        processes = [entry for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    except FileNotFoundError:
+    if not _PROC.exists():
         return []
-    return sorted(int(entry.name) for entry in processes if _works_in(entry, wanted))
+    found = run(place, ["/bin/sh", "-c", _LIST_BY_FOLDER, str(data_dir)]).stdout.split()
+    return [pid for pid in map(int, found) if (_program_of(pid) or "").startswith("postgres")]
 
 
-def _works_in(process: Path, wanted: os.stat_result) -> bool:
-    try:
-        at_home = os.path.samestat((process / "cwd").stat(), wanted)
-        return at_home and (process / "exe").readlink().name.startswith("postgres")
-    except OSError:
-        return False  # gone, or another user's
-
-
-def retire_pid_file(data_dir: Path) -> None:
+def retire_pid_file(place: StorePlace, data_dir: Path) -> None:
     """Keep a crashed server's ``postmaster.pid`` from blocking the next start; no server may be running.
 
     PostgreSQL refuses to start over an empty file, and over one whose number now belongs to a foreign
@@ -120,7 +113,7 @@ def retire_pid_file(data_dir: Path) -> None:
     found = read_pid_file(data_dir)
     if found is None:
         path.unlink(missing_ok=True)
-    elif _is_foreign(found.pid, data_dir):
+    elif _is_foreign(place, found.pid, data_dir):
         # In place, so that its owner stays; root follows no link that the server's account may have put here.
         with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "rb+") as file:
             rest = file.read().partition(b"\n")[2]
@@ -129,7 +122,7 @@ def retire_pid_file(data_dir: Path) -> None:
             file.truncate()
 
 
-def _is_foreign(pid: int, data_dir: Path) -> bool:
+def _is_foreign(place: StorePlace, pid: int, data_dir: Path) -> bool:
     """Whether a process lives and certainly is no server of this data; False when in doubt."""
     program = _program_of(pid)
     if program is None:
@@ -138,7 +131,9 @@ def _is_foreign(pid: int, data_dir: Path) -> bool:
         return True
     try:
         return not os.path.samestat(Path(f"/proc/{pid}/cwd").stat(), data_dir.stat())
-    except OSError:
+    except PermissionError:
+        return pid not in processes_on(place, data_dir)
+    except FileNotFoundError:
         return False
 
 
@@ -147,7 +142,7 @@ def _program_of(pid: int) -> str | None:
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").split("\n")
     except FileNotFoundError:
-        return None if Path("/proc/self").exists() else _program_by_ps(pid)
+        return None if _PROC.exists() else _program_by_ps(pid)
     fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
     return "zombie" if fields.get("State", "").startswith("Z") else fields.get("Name", "")
 

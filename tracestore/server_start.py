@@ -44,7 +44,7 @@ _IN_BACKGROUND = '"$@" </dev/null >>"$0" 2>&1 &'
 
 def start(place: StorePlace, install: Install, data_dir: Path, settings: Mapping[str, str]) -> None:
     """Start the server; nothing is running and the caller holds the store's `changing` lock."""
-    retire_pid_file(data_dir)
+    retire_pid_file(place, data_dir)
     sockets = make_socket_dir(place)
     log = data_dir / LOG_FILE
     _set_long_log_aside(log)
@@ -112,7 +112,7 @@ def bring_up(
     the server dies or is not ready within ``timeout`` seconds.
     """
     deadline = time.monotonic() + timeout
-    orphans = _Orphans(data_dir)
+    orphans = _Orphans(place, data_dir)
     started = False
     ready_since: float | None = None
     while True:
@@ -121,13 +121,13 @@ def bring_up(
                 raise _failure("the embedded server stopped while it was starting", data_dir)
             start(place, install, data_dir, settings)
             started = True
-            orphans = _Orphans(data_dir)  # not those of the server we just started
+            orphans = _Orphans(place, data_dir)  # not those of the server we just started
         server = Server(data_dir, *address_of(place, data_dir), install.version)
         refusal = try_connect(place, server)
         if refusal is None:
             return server
         now = time.monotonic()
-        ready_since = (ready_since or now) if _says_ready(data_dir) else None
+        ready_since = (ready_since or now) if _says_ready(place, data_dir) else None
         if now > deadline or (ready_since and now > ready_since + _READY_PATIENCE):
             raise _failure(f"the embedded server does not let us in: {refusal}", data_dir)
         if ready_since and not socket_exists(server.socket_dir):
@@ -145,16 +145,17 @@ class _Orphans:
     before they are gone.
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, place: StorePlace, data_dir: Path) -> None:
+        self._place = place
         self._data_dir = data_dir
         self._tell_at = time.monotonic() + _ORPHANS_GRACE
 
     def tell_to_quit(self) -> None:
         """Signal them if there are any and their grace is over."""
-        if postmaster_of(self._data_dir) is not None:
+        if postmaster_of(self._place, self._data_dir) is not None:
             self._tell_at = time.monotonic() + _ORPHANS_GRACE
         elif time.monotonic() > self._tell_at:
-            for pid in processes_on(self._data_dir):
+            for pid in processes_on(self._place, self._data_dir):
                 send(pid, signal.SIGQUIT)
 
 
@@ -164,9 +165,9 @@ def send(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-def _says_ready(data_dir: Path) -> bool:
+def _says_ready(place: StorePlace, data_dir: Path) -> bool:
     told = read_pid_file(data_dir)
-    return told is not None and told.status == "ready" and postmaster_of(data_dir) is not None
+    return told is not None and told.status == "ready" and postmaster_of(place, data_dir) is not None
 
 
 def try_connect(place: StorePlace, server: Server) -> str | None:
@@ -198,11 +199,11 @@ def _make_database(server: Server) -> bool:
 
 def stop_running(place: StorePlace, data_dir: Path, deadline: float) -> None:
     """Stop the server (SIGINT: open transactions are rolled back) and wait until all of it is gone."""
-    orphans = _Orphans(data_dir)
+    orphans = _Orphans(place, data_dir)
     sockets, _ = address_of(place, data_dir)
     told = None
     while is_running(place, data_dir):
-        postmaster = postmaster_of(data_dir)
+        postmaster = postmaster_of(place, data_dir)
         if postmaster is not None and postmaster != told:
             send(postmaster, signal.SIGINT)
             told = postmaster

@@ -139,12 +139,12 @@ def test_a_pid_file_emptied_under_a_running_server_starts_no_second_one(
     pid_file = written.data_dir / PID_FILE
     content = pid_file.read_text()
     pid_file.write_text("")
-    before = processes_on(written.data_dir)
+    before = processes_on(open_place(store, create=False), written.data_dir)
     assert server.ensure_running(store, create=False) == written
     assert_kept(written)
     assert server.status(store).state != "stopped"
     if before:
-        assert set(before) & set(processes_on(written.data_dir))
+        assert set(before) & set(processes_on(open_place(store, create=False), written.data_dir))
     pid_file.write_text(content)
 
 
