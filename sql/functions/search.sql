@@ -33,7 +33,11 @@ begin
       message = case when mode = 'ann' then 'this index has no approximate index' else 'lexical search is not available' end,
       hint = 'Use mode exact or auto, without query_text.';
   end if;
-  select key into v_option from jsonb_object_keys(coalesce(options, '{}')) as key limit 1;
+  if jsonb_typeof(options) not in ('object', 'null') then
+    raise exception using errcode = 'TS001', message = 'options is not a JSON object', detail = left(options::text, 200),
+      hint = 'Exact search takes no options.';
+  end if;
+  select key into v_option from jsonb_object_keys(case jsonb_typeof(options) when 'object' then options else '{}' end) as key limit 1;
   if found then
     raise exception using errcode = 'TS001', message = format('option %L is unknown', v_option),
       hint = 'Exact search takes no options.';

@@ -34,7 +34,7 @@ begin
       raise exception using errcode = 'TS001', message = format('filter key %L is unknown', v_key),
         hint = 'Known keys: doc_id, family_id, class, labels.';
     end if;
-    if jsonb_typeof(v_value) <> 'array' or jsonb_path_exists(v_value, '$[*] ? (@.type() != "string")') then
+    if jsonb_typeof(v_value) <> 'array' or jsonb_path_exists(v_value, 'strict $[*] ? (@.type() != "string")') then
       raise exception using errcode = 'TS001', message = format('filter key %L takes a list of strings', v_key),
         detail = left(v_value::text, 200), hint = 'For example {"class": ["policy"]}.';
     end if;

@@ -10,6 +10,38 @@ create type tracestore.served_build as (
 );
 comment on type tracestore.served_build is 'The build that answers a search, and the switch that made it the one.';
 
+create function tracestore.refuse_recipe(index_alias text, recipe_id text, as_of timestamptz)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_when text := case when as_of = 'infinity' then 'now' else 'at ' || as_of end;
+  v_known text;
+begin
+  select string_agg(quote_literal(e.recipe_id), ', ' order by e.recipe_id) into v_known
+  from (
+    select distinct on (e.recipe_key) r.recipe_id, e.to_build_id
+    from tracestore_data.alias_event e join tracestore_data.recipe r using (recipe_key)
+    where e.alias_name = index_alias and e.occurred_at <= as_of
+    order by e.recipe_key, e.alias_event_id desc) e
+  where e.to_build_id is not null;
+  if v_known is null then
+    raise exception using errcode = 'TS003', message = format('alias %s served nothing %s', quote_ident(index_alias), v_when),
+      hint = 'View tracestore.alias_history shows what it served when.';
+  end if;
+  raise exception using errcode = 'TS002',
+    message = format('alias %s serves recipe %s %s, the query was embedded with %s', quote_ident(index_alias), v_known, v_when,
+      quote_nullable(refuse_recipe.recipe_id)),
+    hint = 'Embed the query with the recipe of the index.';
+end
+$$;
+comment on function tracestore.refuse_recipe(text, text, timestamptz) is
+  'Internal to served_build_at: says which recipes an alias served at a time, which are not the one asked for.';
+
 create function tracestore.served_build_at(
   index_alias text, recipe_id text, as_of_build bigint, as_of timestamptz)
 returns tracestore.served_build
@@ -24,7 +56,6 @@ declare
   v_build bigint := as_of_build;
   v_event bigint;
   v_collection bigint;
-  v_known text;
 begin
   if as_of_build is not null and as_of is not null then
     raise exception using errcode = 'TS001', message = 'as_of_build and as_of exclude each other',
@@ -47,12 +78,7 @@ begin
     from tracestore_data.alias a join tracestore_data.recipe r using (recipe_key)
     where a.alias_name = index_alias and r.recipe_id = served_build_at.recipe_id;
     if not found then
-      select string_agg(quote_literal(r.recipe_id), ', ' order by r.recipe_id) into v_known
-      from tracestore_data.alias a join tracestore_data.recipe r using (recipe_key) where a.alias_name = index_alias;
-      raise exception using errcode = 'TS002',
-        message = format('alias %s serves %s, the query was embedded with %s', quote_ident(index_alias),
-          coalesce('recipe ' || v_known, 'nothing now'), quote_nullable(served_build_at.recipe_id)),
-        hint = 'Embed the query with the recipe of the index.';
+      perform tracestore.refuse_recipe(index_alias, served_build_at.recipe_id, 'infinity');
     end if;
   elsif as_of is not null then
     -- The switch in force then, by the order of switching, of the recipe asked for.
@@ -61,10 +87,7 @@ begin
     where e.alias_name = index_alias and e.occurred_at <= as_of and r.recipe_id = served_build_at.recipe_id
     order by e.alias_event_id desc limit 1;
     if v_build is null then
-      raise exception using errcode = 'TS003',
-        message = format('alias %s served nothing for recipe %s at %s', quote_ident(index_alias),
-          quote_nullable(served_build_at.recipe_id), as_of),
-        hint = 'View tracestore.alias_history shows what it served when.';
+      perform tracestore.refuse_recipe(index_alias, served_build_at.recipe_id, as_of);
     end if;
   end if;
   select b.build_id, b.index_id, b.index_version, b.level, r.recipe_id, r.dimension, c.slug, v_event
