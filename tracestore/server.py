@@ -67,7 +67,8 @@ def ensure_running(
     """Return the running server of a store, made (only if ``create``) and started as needed.
 
     ``version`` is the major version of PostgreSQL: by default that of the store's data, 18 for a new one.
-    ``settings`` are given to the server on its command line if this call starts it. NotFound when there is
+    ``settings`` are given to the server on its command line if this call starts it (with ``fsync`` off the
+    first start does not wait for the disk either). NotFound when there is
     no store, ConfigError when this machine or the store does not allow it, StoreError when the server
     fails; its hint then has the end of the server's log.
     """
@@ -79,7 +80,10 @@ def ensure_running(
         with changing(place.home):
             found = data_folder(place, version)
             install = _install(place, found[1] if found else version or DEFAULT_VERSION)
-            data_dir = found[0] if found else _first_data(place, install, create=create)
+            if found is None and not create:
+                require_data(place, install.version)
+            sync = (settings or {}).get("fsync") != "off"
+            data_dir = found[0] if found else make_data(place, install, sync=sync)
             return bring_up(place, install, data_dir, settings or {}, timeout)
 
 
@@ -109,12 +113,6 @@ def _already_up(place: StorePlace, version: int | None) -> Server | None:
 def _install(place: StorePlace, version: int) -> Install:
     install = locate(version)
     return reachable_by_others(install, state_dir()) if place.run_as_other else install
-
-
-def _first_data(place: StorePlace, install: Install, *, create: bool) -> Path:
-    if not create:
-        require_data(place, install.version)
-    return make_data(place, install)
 
 
 def stop(store: Path) -> bool:

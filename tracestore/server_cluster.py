@@ -98,11 +98,11 @@ def require_data(place: StorePlace, version: int | None) -> tuple[Path, int]:
     return found
 
 
-def make_data(place: StorePlace, install: Install) -> Path:
+def make_data(place: StorePlace, install: Install, *, sync: bool) -> Path:
     """Make the data folder; the caller holds the store's `changing` lock.
 
     It is made under another name and renamed when it is complete, so an interrupted or failed start
-    leaves nothing that looks like data.
+    leaves nothing that looks like data. ``sync`` waits until it is on the disk.
     """
     target = place.home / f"pg{install.version}"
     _remove_drafts(place)
@@ -110,7 +110,7 @@ def make_data(place: StorePlace, install: Install) -> Path:
     try:
         if place.run_as_other:
             os.chown(draft, place.runner.uid, place.runner.gid)
-        _initdb(place, install, draft)
+        _initdb(place, install, draft, sync=sync)
         _configure(place, draft)
         draft.rename(target)
     except BaseException:
@@ -133,10 +133,11 @@ def remove_data(place: StorePlace, folder: Path) -> None:
     _remove_drafts(place)
 
 
-def _initdb(place: StorePlace, install: Install, folder: Path) -> None:
+def _initdb(place: StorePlace, install: Install, folder: Path, *, sync: bool) -> None:
     command = [str(install.program("initdb")), "--pgdata", str(folder), "--username", SUPERUSER]
     command += ["--encoding", "UTF8", *_locale_options(install.version), "--data-checksums"]
     command += ["--auth-local", "peer", "--auth-host", "reject", "--no-instructions"]
+    command += [] if sync else ["--no-sync"]
     done = run(place, command)
     if done.returncode != 0:
         raise ConfigError(

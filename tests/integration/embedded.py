@@ -12,18 +12,28 @@ from typing import Any
 
 import pytest
 
-from tracestore.server import STORE_NAME
+from tracestore import server
+from tracestore.server import STORE_NAME, Server
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# The tests kill processes, not the machine: waiting for the disk would prove nothing and take most of the time.
+QUICK = {"fsync": "off"}
+
 # What every script starts with; the folder of the store is its first argument.
-PREAMBLE = """
-import os, signal, sys, time
+PREAMBLE = f"""
+import functools, os, signal, sys, time
 from pathlib import Path
 import psycopg
 from tracestore import server
 store = Path(sys.argv[1])
+ensure_running = functools.partial(server.ensure_running, settings={QUICK})
 """
+
+
+def ensure_running(store: Path, *, settings: Mapping[str, str] | None = None, **options: Any) -> Server:
+    """Call the function under test on a store that nobody needs after the test."""
+    return server.ensure_running(store, settings=QUICK | dict(settings or {}), **options)
 
 
 def environment() -> dict[str, str]:

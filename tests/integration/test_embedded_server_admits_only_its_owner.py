@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.integration.embedded import modes, ordinary_user, run_script
+from tests.integration.embedded import ensure_running, modes, ordinary_user, run_script
 from tracestore import server, server_socket
 from tracestore.errors import ConfigError
 from tracestore.server_binaries import Install, locate
@@ -29,7 +29,7 @@ except psycopg.OperationalError as error:
 REFUSED_OR_NOT = """
 from tracestore.errors import TracestoreError
 try:
-    print('started', server.ensure_running(store, create=True).dsn)
+    print('started', ensure_running(store, create=True).dsn)
 except TracestoreError as error:
     print(type(error).__name__, error, '|', error.hint)
 """
@@ -41,7 +41,7 @@ def arguments_as_script(text: str, *arguments: str) -> str:
 
 
 def test_no_rule_trusts_and_none_opens_the_network(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     with psycopg.connect(running.dsn) as conn:
         rules = conn.execute("select type, auth_method from pg_hba_file_rules").fetchall()
         assert set(rules) == {("local", "peer")}
@@ -50,7 +50,7 @@ def test_no_rule_trusts_and_none_opens_the_network(store: Path) -> None:
 
 
 def test_the_owner_may_act_as_any_role(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     with psycopg.connect(running.dsn, autocommit=True) as conn:
         conn.execute("create role reader login")
     with psycopg.connect(running.dsn, user="reader") as conn:
@@ -59,7 +59,7 @@ def test_the_owner_may_act_as_any_role(store: Path) -> None:
 
 @needs_root
 def test_another_account_cannot_connect_even_where_the_folders_let_it_in(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     other = ordinary_user()
     for role in ("tracestore", "nobody"):
         attempt = arguments_as_script(CONNECT, str(running.socket_dir), role)
@@ -74,7 +74,7 @@ def test_another_account_cannot_connect_even_where_the_folders_let_it_in(store: 
 
 @needs_root
 def test_roots_data_lies_apart_under_an_account_of_its_own(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     account = pwd.getpwnam("tracestore")
     data = running.data_dir.stat()
     assert (data.st_uid, stat.S_IMODE(data.st_mode)) == (account.pw_uid, 0o700)
@@ -87,26 +87,26 @@ def test_roots_data_lies_apart_under_an_account_of_its_own(store: Path) -> None:
 
 @needs_root
 def test_a_copied_pointer_leads_to_the_same_server(work: Path, store: Path) -> None:
-    first = server.ensure_running(store, create=True)
+    first = ensure_running(store, create=True)
     copy = work / "copy" / server.STORE_NAME
     shutil.copytree(store, copy)
-    assert server.ensure_running(copy, create=False) == first
+    assert ensure_running(copy, create=False) == first
 
 
 @needs_root
 def test_a_pointer_to_data_that_is_gone_is_an_error_and_never_a_new_store(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     server.stop(store)
     home = running.data_dir.parent
     aside = home.with_name("aside")
     home.rename(aside)
     for _ in range(2):
         with pytest.raises(ConfigError, match=f"is gone: there is no {home}") as caught:
-            server.ensure_running(store, create=True)
+            ensure_running(store, create=True)
         assert "db destroy --yes" in str(caught.value.hint)
     assert not home.exists()
     aside.rename(home)
-    assert server.ensure_running(store, create=False).data_dir == running.data_dir
+    assert ensure_running(store, create=False).data_dir == running.data_dir
     server.stop(store)
     shutil.rmtree(home)
     server.destroy(store)
@@ -116,24 +116,24 @@ def test_a_pointer_to_data_that_is_gone_is_an_error_and_never_a_new_store(store:
 @needs_root
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"id": "x"}', "not json"])
 def test_a_damaged_pointer_is_an_error(store: Path, content: str) -> None:
-    server.ensure_running(store, create=True)
+    ensure_running(store, create=True)
     pointer = store / "pointer.json"
     before = pointer.read_text()
     pointer.write_text(content)
     with pytest.raises(ConfigError, match="is damaged"):
-        server.ensure_running(store, create=True)
+        ensure_running(store, create=True)
     pointer.write_text(before)
 
 
 @needs_root
 def test_a_pointer_to_a_folder_that_is_no_store_is_refused(work: Path, store: Path) -> None:
-    server.ensure_running(store, create=True)
+    ensure_running(store, create=True)
     pointer = store / "pointer.json"
     before = pointer.read_text()
     victim = work / "victim"
     victim.mkdir()
     pointer.write_text(f'{{"id": "victim", "path": "{victim}"}}')
-    for call in (lambda: server.ensure_running(store, create=True), lambda: server.destroy(store)):
+    for call in (lambda: ensure_running(store, create=True), lambda: server.destroy(store)):
         with pytest.raises(ConfigError, match="is not the data that"):
             call()
     assert victim.is_dir()
@@ -156,7 +156,7 @@ def test_programs_the_account_cannot_enter_are_copied_once_and_nothing_is_opened
     stores = [work / name / server.STORE_NAME for name in ("a", "b")]
     for store in stores:
         store.parent.mkdir()
-        with psycopg.connect(server.ensure_running(store, create=True).dsn) as conn:
+        with psycopg.connect(ensure_running(store, create=True).dsn) as conn:
             conn.execute("create extension vector")
     assert modes(hidden.root) == before
     assert len(list((work / "state" / "bin").iterdir())) == 1
@@ -172,19 +172,19 @@ def test_a_state_folder_the_account_cannot_enter_is_an_error(
     closed.mkdir(mode=0o700)
     monkeypatch.setenv("TRACESTORE_STATE_DIR", str(closed / "state"))
     with pytest.raises(ConfigError, match=f"cannot enter {closed}") as caught:
-        server.ensure_running(store, create=True)
+        ensure_running(store, create=True)
     assert "TRACESTORE_STATE_DIR" in str(caught.value.hint)
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
 
 
 @needs_root
 def test_data_of_another_account_is_refused_and_left_as_it_is(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     server.stop(store)
     account = server_account()
     os.chown(running.data_dir, 65534, 65534)
     with pytest.raises(ConfigError, match="belongs to user id 65534, but the server runs as tracestore"):
-        server.ensure_running(store, create=True)
+        ensure_running(store, create=True)
     assert running.data_dir.stat().st_uid == 65534
     os.chown(running.data_dir, account.uid, account.gid)
 
@@ -195,7 +195,7 @@ def test_a_store_of_another_user_is_refused_by_name(work: Path) -> None:
     store.mkdir()
     os.chown(store, 65534, 65534)
     calls = (
-        lambda: server.ensure_running(store, create=True),
+        lambda: ensure_running(store, create=True),
         lambda: server.status(store),
         lambda: server.stop(store),
     )
@@ -209,30 +209,30 @@ def test_a_store_others_may_write_is_refused(store: Path) -> None:
     store.mkdir()
     store.chmod(0o777)
     with pytest.raises(ConfigError, match="other users may write"):
-        server.ensure_running(store, create=True)
+        ensure_running(store, create=True)
     store.chmod(0o700)
 
 
 @needs_root
 def test_a_socket_folder_made_by_somebody_else_is_refused(store: Path) -> None:
-    server.ensure_running(store, create=True)
+    ensure_running(store, create=True)
     server.stop(store)
     squatted = server_socket.socket_dir(open_place(store, create=False))
     squatted.mkdir(mode=0o700)
     os.chown(squatted, 65534, 65534)
     with pytest.raises(ConfigError, match="is not a private folder of tracestore"):
-        server.ensure_running(store, create=False)
+        ensure_running(store, create=False)
     squatted.rmdir()
-    server.ensure_running(store, create=False)
+    ensure_running(store, create=False)
 
 
 def test_a_socket_folder_that_is_a_link_is_refused(work: Path, store: Path) -> None:
-    server.ensure_running(store, create=True)
+    ensure_running(store, create=True)
     server.stop(store)
     folder = server_socket.socket_dir(open_place(store, create=False))
     folder.symlink_to(work)
     with pytest.raises(ConfigError, match="is not a private folder"):
-        server.ensure_running(store, create=False)
+        ensure_running(store, create=False)
     folder.unlink()
 
 
@@ -244,15 +244,15 @@ def test_an_ordinary_users_data_lies_in_the_folder_itself(run_folder: Path) -> N
         os.chown(home, user["user"], user["group"])
     before = modes(home)
     script = """
-running = server.ensure_running(store, create=True)
+running = ensure_running(store, create=True)
 assert running.data_dir == store / 'pg18', running
 with psycopg.connect(running.dsn) as conn:
     conn.execute('create extension vector')
     print(conn.execute("select setting from pg_settings where name = 'data_directory'").fetchone()[0])
 assert server.stop(store)
-running = server.ensure_running(store, create=False)
+running = ensure_running(store, create=False)
 os.kill(server.status(store).pid, signal.SIGKILL)
-psycopg.connect(server.ensure_running(store, create=False).dsn).close()
+psycopg.connect(ensure_running(store, create=False).dsn).close()
 server.destroy(store)
 """
     store = home / server.STORE_NAME
@@ -273,7 +273,7 @@ def test_an_ordinary_user_without_write_permission_gets_one_sentence(run_folder:
 
 @needs_root
 def test_an_ordinary_user_is_refused_roots_store(store: Path) -> None:
-    server.ensure_running(store, create=True)
+    ensure_running(store, create=True)
     said = run_script(REFUSED_OR_NOT, store, **ordinary_user())
     assert said.startswith(f"ConfigError {store} belongs to root, not to nobody")
 

@@ -21,7 +21,7 @@ def report(call):
 
 
 FIRST_START = """
-report(lambda: server.ensure_running(store, create=True))
+report(lambda: ensure_running(store, create=True))
 print([path.name for path in store.parent.rglob('pg*')])
 """
 
@@ -43,7 +43,7 @@ def test_a_disk_that_fills_up_later_stops_the_start_and_keeps_the_data(work: Pat
     script = (
         REPORT
         + """
-running = server.ensure_running(store, create=True)
+running = ensure_running(store, create=True)
 with psycopg.connect(running.dsn) as conn:
     conn.execute("create table kept as select 'words' as words")
 server.stop(store)
@@ -54,9 +54,9 @@ try:
             file.write(bytes(4096))
 except OSError:
     pass
-report(lambda: server.ensure_running(store, create=False))
+report(lambda: ensure_running(store, create=False))
 ballast.unlink()
-with psycopg.connect(server.ensure_running(store, create=False).dsn) as conn:
+with psycopg.connect(ensure_running(store, create=False).dsn) as conn:
     print(conn.execute('select words from kept').fetchone()[0])
 server.stop(store)
 """

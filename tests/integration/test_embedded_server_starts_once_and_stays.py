@@ -10,20 +10,20 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.integration.embedded import modes, run_script, start_script
+from tests.integration.embedded import ensure_running, modes, run_script, start_script
 from tracestore import server
 from tracestore.errors import NotFound
 from tracestore.server_binaries import SUPPORTED_VERSIONS
 from tracestore.server_cluster import LOG_FILE
 
-START = "print(server.ensure_running(store, create=True).dsn, server.status(store).pid, sep='|')\n"
+START = "print(ensure_running(store, create=True).dsn, server.status(store).pid, sep='|')\n"
 
 
 @pytest.mark.parametrize("version", SUPPORTED_VERSIONS)
 def test_a_bare_folder_becomes_a_database_in_utf8_that_keeps_what_is_written(
     store: Path, version: int
 ) -> None:
-    first = server.ensure_running(store, create=True, version=version)
+    first = ensure_running(store, create=True, version=version)
     assert first.version == version
     with psycopg.connect(first.dsn) as conn:
         conn.execute("create table kept as select 'Grüße, 世界' as words")
@@ -35,19 +35,19 @@ def test_a_bare_folder_becomes_a_database_in_utf8_that_keeps_what_is_written(
         )
     assert server.stop(store) is True
     assert server.stop(store) is False
-    again = server.ensure_running(store, create=False)
+    again = ensure_running(store, create=False)
     with psycopg.connect(again.dsn) as conn:
         assert conn.execute("select words from kept").fetchone() == ("Grüße, 世界",)
 
 
 def test_the_extension_pgvector_comes_with_it(store: Path) -> None:
-    with psycopg.connect(server.ensure_running(store, create=True).dsn) as conn:
+    with psycopg.connect(ensure_running(store, create=True).dsn) as conn:
         conn.execute("create extension vector")
         assert conn.execute("select '[3,4]'::vector <-> '[0,0]'::vector").fetchone() == (5.0,)
 
 
 def test_no_store_is_made_unless_asked(store: Path) -> None:
-    for call in (lambda: server.ensure_running(store, create=False), lambda: server.stop(store)):
+    for call in (lambda: ensure_running(store, create=False), lambda: server.stop(store)):
         with pytest.raises(NotFound, match="there is no store"):
             call()
     with pytest.raises(NotFound):
@@ -58,9 +58,9 @@ def test_no_store_is_made_unless_asked(store: Path) -> None:
 
 
 def test_the_second_call_finds_the_server_of_the_first(store: Path) -> None:
-    first = server.ensure_running(store, create=True)
+    first = ensure_running(store, create=True)
     pid = server.status(store).pid
-    assert server.ensure_running(store, create=False) == first
+    assert ensure_running(store, create=False) == first
     assert server.status(store).pid == pid
 
 
@@ -94,7 +94,7 @@ def test_the_server_does_not_keep_the_secrets_of_its_starters_environment(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-the-server")
-    server.ensure_running(store, create=True)
+    ensure_running(store, create=True)
     environ = Path(f"/proc/{server.status(store).pid}/environ")
     try:
         given = environ.read_bytes()
@@ -106,7 +106,7 @@ def test_the_server_does_not_keep_the_secrets_of_its_starters_environment(
 
 def test_settings_given_at_the_start_win_over_the_stores_own(store: Path) -> None:
     settings = {"fsync": "off", "application_name": 'it\'s "odd" $HOME'}
-    running = server.ensure_running(store, create=True, settings=settings)
+    running = ensure_running(store, create=True, settings=settings)
     with psycopg.connect(running.dsn) as conn:
         assert conn.execute("show fsync").fetchone() == ("off",)
         assert conn.execute("show jit").fetchone() == ("off",)
@@ -122,7 +122,7 @@ def test_the_data_survives_power_loss_unless_told_otherwise(store: Path) -> None
 
 
 def test_the_log_holds_no_word_of_what_users_ask_or_store(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     with psycopg.connect(running.dsn, autocommit=True) as conn:
         conn.execute("create table note (words text unique)")
         conn.execute("insert into note values ('hush-hush')")
@@ -143,7 +143,7 @@ def test_the_log_holds_no_word_of_what_users_ask_or_store(store: Path) -> None:
 def test_the_store_may_lie_below_any_path(work: Path, name: str) -> None:
     folder = work / name
     folder.mkdir(parents=True)
-    running = server.ensure_running(folder / server.STORE_NAME, create=True)
+    running = ensure_running(folder / server.STORE_NAME, create=True)
     with psycopg.connect(running.dsn) as conn:
         assert conn.execute("select 1").fetchone() == (1,)
     server.destroy(folder / server.STORE_NAME)
@@ -154,7 +154,7 @@ def test_no_permission_of_a_folder_that_was_there_is_changed(work: Path) -> None
     private.mkdir(mode=0o700)
     before = modes(private)
     store = private / server.STORE_NAME
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     assert modes(private) == before
     assert stat.S_IMODE(store.stat().st_mode) == 0o700
     assert stat.S_IMODE(running.data_dir.stat().st_mode) == 0o700
@@ -164,7 +164,7 @@ def test_no_permission_of_a_folder_that_was_there_is_changed(work: Path) -> None
 
 
 def test_destroy_removes_all_of_the_store_and_nothing_else(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     (store.parent / "document.md").write_text("mine")
     server.destroy(store)
     assert not store.exists()
@@ -174,20 +174,20 @@ def test_destroy_removes_all_of_the_store_and_nothing_else(store: Path) -> None:
 
 
 def test_destroy_leaves_a_file_that_is_not_ours_and_the_folder_with_it(store: Path) -> None:
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     (store / "notes.txt").write_text("mine")
     server.destroy(store)
     assert not running.data_dir.exists()
     assert [path.name for path in store.iterdir()] == ["notes.txt"]
-    with psycopg.connect(server.ensure_running(store, create=True).dsn) as conn:
+    with psycopg.connect(ensure_running(store, create=True).dsn) as conn:
         assert conn.execute("select 1").fetchone() == (1,)
 
 
 def test_what_is_written_by_one_process_is_read_by_another(store: Path) -> None:
     run_script(
-        "with psycopg.connect(server.ensure_running(store, create=True).dsn) as conn:\n"
+        "with psycopg.connect(ensure_running(store, create=True).dsn) as conn:\n"
         "    conn.execute('create table t as select 42 as answer')\n",
         store,
     )
-    with psycopg.connect(server.ensure_running(store, create=False).dsn) as conn:
+    with psycopg.connect(ensure_running(store, create=False).dsn) as conn:
         assert conn.execute("select answer from t").fetchone() == (42,)

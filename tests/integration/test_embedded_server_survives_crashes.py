@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.embedded import start_script
+from tests.integration.embedded import ensure_running, start_script
 from tracestore import server
 from tracestore.errors import ConfigError, StoreError
 from tracestore.server_process import PID_FILE, is_running, processes_on
@@ -27,7 +27,7 @@ WORDS = "written before the crash"
 @pytest.fixture
 def written(store: Path) -> server.Server:
     """Return a running server whose store holds one row."""
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     with psycopg.connect(running.dsn) as conn:
         conn.execute("create table kept (words text)")
         conn.execute("insert into kept values (%s)", [WORDS])
@@ -61,13 +61,13 @@ def foreign_process(place: StorePlace) -> Iterator[int]:
 
 
 def test_a_killed_client_leaves_the_server_running(store: Path) -> None:
-    text = "server.ensure_running(store, create=True); os.kill(os.getpid(), signal.SIGKILL)"
+    text = "ensure_running(store, create=True); os.kill(os.getpid(), signal.SIGKILL)"
     with start_script(text, store) as client:
         client.communicate()
     assert client.returncode == -signal.SIGKILL
     pid = server.status(store).pid
     assert server.status(store).state == "ready"
-    server.ensure_running(store, create=False)
+    ensure_running(store, create=False)
     assert server.status(store).pid == pid
 
 
@@ -75,7 +75,7 @@ def test_a_killed_server_comes_back_with_what_was_committed(store: Path, written
     kill_server(store)
     assert (written.data_dir / PID_FILE).exists()
     assert server.status(store).state == "stopped"
-    assert_kept(server.ensure_running(store, create=False))
+    assert_kept(ensure_running(store, create=False))
 
 
 def test_a_server_killed_under_load_comes_back_although_its_processes_do_not_notice(
@@ -89,7 +89,7 @@ def test_a_server_killed_under_load_comes_back_although_its_processes_do_not_not
         while watcher.execute(query, [busy.info.backend_pid]).fetchone() != ("active",):
             watcher.rollback()
         os.kill(pid, signal.SIGKILL)
-        assert_kept(server.ensure_running(store, create=False))
+        assert_kept(ensure_running(store, create=False))
         assert server.status(store).pid != pid
 
 
@@ -101,7 +101,7 @@ def test_calls_during_recovery_wait_and_share_one_server(store: Path, written: s
     pid = server.status(store).pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    text = "print(server.ensure_running(store, create=False).dsn, server.status(store).pid)"
+    text = "print(ensure_running(store, create=False).dsn, server.status(store).pid)"
     callers = [start_script(text, store) for _ in range(4)]
     answers = [caller.communicate() for caller in callers]
     assert [caller.returncode for caller in callers] == [0] * 4, answers
@@ -116,7 +116,7 @@ def test_a_damaged_pid_file_of_a_dead_server_is_no_obstacle(
     kill_server(store)
     (written.data_dir / PID_FILE).write_text(content)
     assert server.status(store).state == "stopped"
-    assert_kept(server.ensure_running(store, create=False))
+    assert_kept(ensure_running(store, create=False))
 
 
 def test_a_pid_file_whose_number_a_foreign_process_got_is_no_obstacle(
@@ -129,7 +129,7 @@ def test_a_pid_file_whose_number_a_foreign_process_got_is_no_obstacle(
         pid_file.write_text(f"{foreign}\n{rest}")
         assert server.status(store).state == "stopped"
         assert server.stop(store) is False
-        assert_kept(server.ensure_running(store, create=False))
+        assert_kept(ensure_running(store, create=False))
         os.kill(foreign, 0)  # nobody harmed it
 
 
@@ -140,7 +140,7 @@ def test_a_pid_file_emptied_under_a_running_server_starts_no_second_one(
     content = pid_file.read_text()
     pid_file.write_text("")
     before = processes_on(open_place(store, create=False), written.data_dir)
-    assert server.ensure_running(store, create=False) == written
+    assert ensure_running(store, create=False) == written
     assert_kept(written)
     assert server.status(store).state != "stopped"
     if before:
@@ -150,7 +150,7 @@ def test_a_pid_file_emptied_under_a_running_server_starts_no_second_one(
 
 def test_a_socket_removed_by_a_logout_is_made_again(store: Path, written: server.Server) -> None:
     shutil.rmtree(written.socket_dir)
-    assert_kept(server.ensure_running(store, create=False))
+    assert_kept(ensure_running(store, create=False))
 
 
 def test_a_server_stopped_by_hand_is_started_again(store: Path, written: server.Server) -> None:
@@ -160,8 +160,8 @@ def test_a_server_stopped_by_hand_is_started_again(store: Path, written: server.
         open_elsewhere.execute("select 1")
         os.kill(pid, signal.SIGTERM)  # a "smart" stop: waits for the open connection
         with pytest.raises(StoreError, match="does not let us in"):
-            server.ensure_running(store, create=False, timeout=0.5)
-    assert_kept(server.ensure_running(store, create=False))
+            ensure_running(store, create=False, timeout=0.5)
+    assert_kept(ensure_running(store, create=False))
     assert server.status(store).pid != pid
 
 
@@ -170,13 +170,13 @@ def test_an_interrupted_first_start_leaves_nothing_that_looks_like_data(store: P
 from tracestore import server_cluster
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 server_cluster._configure = die
-server.ensure_running(store, create=True)
+ensure_running(store, create=True)
 """
     with start_script(text, store) as victim:
         victim.communicate()
     assert victim.returncode == -signal.SIGKILL
     assert server.status(store).state == "absent"
-    running = server.ensure_running(store, create=True)
+    running = ensure_running(store, create=True)
     assert [path.name for path in running.data_dir.parent.glob("pg*")] == [running.data_dir.name]
 
 
@@ -185,7 +185,7 @@ def test_a_database_missing_after_an_interrupted_first_start_is_made(
 ) -> None:
     with psycopg.connect(written.dsn_of("postgres"), autocommit=True) as conn:
         conn.execute("drop database tracestore with (force)")
-    with psycopg.connect(server.ensure_running(store, create=False).dsn) as conn:
+    with psycopg.connect(ensure_running(store, create=False).dsn) as conn:
         assert conn.execute("select current_database()").fetchone() == ("tracestore",)
 
 
@@ -194,34 +194,34 @@ def test_a_server_that_cannot_start_says_why_and_keeps_the_data(store: Path, wri
     configuration = written.data_dir / "postgresql.auto.conf"
     configuration.write_text("shared_buffers = 'a lot'\n")
     with pytest.raises(StoreError, match="stopped while it was starting") as caught:
-        server.ensure_running(store, create=False)
+        ensure_running(store, create=False)
     assert caught.value.hint is not None
     assert "shared_buffers" in caught.value.hint
     configuration.write_text("")
-    assert_kept(server.ensure_running(store, create=False))
+    assert_kept(ensure_running(store, create=False))
 
 
 def test_a_server_without_free_connections_is_an_error_and_not_a_second_server(store: Path) -> None:
     settings = {"max_connections": "4", "superuser_reserved_connections": "0", "max_wal_senders": "0"}
-    running = server.ensure_running(store, create=True, settings=settings)
+    running = ensure_running(store, create=True, settings=settings)
     taken = [psycopg.connect(running.dsn) for _ in range(4)]
     try:
         with pytest.raises(StoreError, match="too many clients"):
-            server.ensure_running(store, create=False, timeout=0.5)
+            ensure_running(store, create=False, timeout=0.5)
     finally:
         for conn in taken:
             conn.close()
-    assert server.ensure_running(store, create=False) == running
+    assert ensure_running(store, create=False) == running
 
 
 def test_data_of_another_major_version_is_refused_with_both_numbers(store: Path) -> None:
-    server.ensure_running(store, create=True, version=16)
+    ensure_running(store, create=True, version=16)
     with pytest.raises(ConfigError, match=r"holds data of PostgreSQL 16, not 18"):
-        server.ensure_running(store, create=True, version=18)
+        ensure_running(store, create=True, version=18)
     server.stop(store)
     with pytest.raises(ConfigError, match=r"holds data of PostgreSQL 16, not 18"):
-        server.ensure_running(store, create=True, version=18)
-    assert server.ensure_running(store, create=False).version == 16
+        ensure_running(store, create=True, version=18)
+    assert ensure_running(store, create=False).version == 16
 
 
 def test_a_folder_that_lost_its_version_file_is_never_made_anew(store: Path, written: server.Server) -> None:
@@ -230,23 +230,23 @@ def test_a_folder_that_lost_its_version_file_is_never_made_anew(store: Path, wri
     content = version_file.read_bytes()
     version_file.unlink()
     with pytest.raises(ConfigError, match="not the data of a PostgreSQL server"):
-        server.ensure_running(store, create=True)
+        ensure_running(store, create=True)
     version_file.write_bytes(content)
-    assert_kept(server.ensure_running(store, create=False))
+    assert_kept(ensure_running(store, create=False))
 
 
 def test_a_moved_store_keeps_its_server_and_a_new_one_takes_its_place(work: Path) -> None:
     here, there = work / "here", work / "there"
     here.mkdir()
-    first = server.ensure_running(here / server.STORE_NAME, create=True)
+    first = ensure_running(here / server.STORE_NAME, create=True)
     with psycopg.connect(first.dsn) as conn:
         conn.execute("create table kept as select 'first' as words")
     here.rename(there)
-    moved = server.ensure_running(there / server.STORE_NAME, create=False)
+    moved = ensure_running(there / server.STORE_NAME, create=False)
     with psycopg.connect(moved.dsn) as conn:
         assert conn.execute("select words from kept").fetchone() == ("first",)
     here.mkdir()
-    second = server.ensure_running(here / server.STORE_NAME, create=True)
+    second = ensure_running(here / server.STORE_NAME, create=True)
     with psycopg.connect(second.dsn) as conn:
         assert conn.execute("select to_regclass('kept')").fetchone() == (None,)
     for folder in (here, there):
