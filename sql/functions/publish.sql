@@ -10,8 +10,10 @@ declare
   v_build tracestore_data.build;
   v_index tracestore_data.retrieval_index;
   v_served tracestore_data.alias;
+  v_replaced tracestore_data.alias;
   v_other text;
   v_event bigint;
+  v_now timestamptz;
 begin
   if not coalesce(tracestore_data.is_citable_id(index_alias), false) then
     raise exception using errcode = 'TS008', message = 'the alias cannot be a name', detail = left(quote_nullable(index_alias), 200),
@@ -44,31 +46,36 @@ begin
   end if;
   select a.* into v_served from tracestore_data.alias a
   where a.alias_name = index_alias and a.recipe_key = v_index.recipe_key;
-  if expected_build_id is not null and expected_build_id is distinct from v_served.build_id then
+  if not found then
+    -- A build of another recipe: what it replaces is compared with what was expected.
+    select a.* into v_replaced from tracestore_data.alias a where a.alias_name = index_alias
+    order by a.build_id = expected_build_id desc limit 1;
+  end if;
+  if expected_build_id is distinct from coalesce(v_served.build_id, v_replaced.build_id) and expected_build_id is not null then
     raise exception using errcode = 'TS006',
       message = format('alias %s serves %s, not B-%s', quote_ident(index_alias),
-        coalesce('B-' || v_served.build_id, 'nothing'), expected_build_id),
+        coalesce('B-' || coalesce(v_served.build_id, v_replaced.build_id), 'nothing'), expected_build_id),
       hint = 'Somebody switched it meanwhile; look again, then publish.';
   end if;
   if v_served.build_id = v_build.build_id then
     return v_served.alias_event_id;
   end if;
-  insert into tracestore_data.alias_event (
-    alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason, forced)
-  values (
-    index_alias, v_index.collection_id, v_index.recipe_key, 'publish', v_served.build_id, v_build.build_id,
-    greatest(clock_timestamp(), (select max(e.occurred_at) + interval '1 microsecond'
-                                 from tracestore_data.alias_event e where e.alias_name = index_alias)),
-    publish.reason, false)
-  returning alias_event_id into v_event;
+  -- Both events of one switch have one time, later than every time before it whatever the clock does.
+  select greatest(clock_timestamp(), max(e.occurred_at) + interval '1 microsecond') into v_now
+  from tracestore_data.alias_event e where e.alias_name = index_alias;
   -- A build of another recipe replaces what the alias served: queries of the old recipe are refused from now on.
   with gone as (
     delete from tracestore_data.alias a
     where a.alias_name = index_alias and a.recipe_key <> v_index.recipe_key
     returning a.*
   )
-  insert into tracestore_data.alias_event (alias_name, collection_id, recipe_key, action, from_build_id, reason)
-  select alias_name, collection_id, recipe_key, 'retire', build_id, format('replaced by B-%s', v_build.build_id) from gone;
+  insert into tracestore_data.alias_event (alias_name, collection_id, recipe_key, action, from_build_id, occurred_at, reason)
+  select alias_name, collection_id, recipe_key, 'retire', build_id, v_now, format('replaced by B-%s', v_build.build_id) from gone;
+  insert into tracestore_data.alias_event (
+    alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason)
+  values (
+    index_alias, v_index.collection_id, v_index.recipe_key, 'publish', v_served.build_id, v_build.build_id, v_now, publish.reason)
+  returning alias_event_id into v_event;
   insert into tracestore_data.alias (alias_name, recipe_key, collection_id, build_id, alias_event_id)
   values (index_alias, v_index.recipe_key, v_index.collection_id, v_build.build_id, v_event)
   on conflict (alias_name, recipe_key) do update
