@@ -93,17 +93,10 @@ def _describe(settings: dict[str, Any]) -> str:
 
 
 def _check_lexical(conn: Connection, lexical: str) -> None:
+    """Refuse a full-text configuration the server has not; one outside pg_catalog is named with its schema."""
     with driver_errors():
-        found = conn.execute(
-            "select pg_catalog.to_regconfig(%s) is not null", [_safe_config(lexical)]
-        ).fetchone()
-        known = [row[0] for row in conn.execute("select cfgname from pg_catalog.pg_ts_config order by 1")]
-    if found is None or not found[0]:
+        known = [row[0] for row in conn.execute("select * from tracestore.lexical_configurations()")]
+    if lexical not in known:
         raise InputError(
             f"the server has no full-text configuration {lexical!r}", hint=f"it has {', '.join(known)}"
         )
-
-
-def _safe_config(name: str) -> str:
-    """Return the name if it can be one: ``to_regconfig`` raises for text that is no identifier."""
-    return name if name.replace("_", "").replace(".", "").isalnum() else ""
