@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 from . import build, builds, chunks, db, demo, documents, errors, evidence, ingest, output, search
-from .options import Debug, Dsn, add_command, remember
+from .options import Debug, Dsn, add_command, print_help, remember
 
 app = typer.Typer(
     name="tracestore",
     help="A retrieval store on Postgres and pgvector in which every hit is evidence.",
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -47,8 +46,9 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     dsn: Dsn = None,
     debug: Debug = False,
     _version: Annotated[
@@ -57,6 +57,7 @@ def options(
 ) -> None:
     """Remember the options that stand before the command."""
     remember(dsn, debug)
+    print_help(context)
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ from tracestore.identity import parse_build_id
 
 from . import output
 from .connection import open_store
-from .options import AsJson, Build, Reason, add_command
+from .options import AsJson, Build, Reason, add_command, command_group
 
-alias_app = typer.Typer(no_args_is_help=True, help="What is served, and what was.", rich_markup_mode=None)
+alias_app = command_group("What is served, and what was.")
 
 _FAILED = 4
 

@@ -10,9 +10,9 @@ from tracestore import db as database
 from tracestore import migrate
 
 from . import connection, db_server, output
-from .options import AsJson, add_command
+from .options import AsJson, add_command, command_group
 
-app = typer.Typer(no_args_is_help=True, help="The server of a store and its schema.", rich_markup_mode=None)
+app = command_group("The server of a store and its schema.")
 for _name, _function in (
     ("up", db_server.up),
     ("down", db_server.down),

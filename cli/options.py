@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from . import state
+from . import output, state
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why; kept on record.")]
@@ -55,3 +55,21 @@ def add_command(
     run.__annotations__ = {**hints, **_SHARED}
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     app.command(name, **settings)(run)
+
+
+def command_group(help_text: str) -> typer.Typer:
+    """Return a group of commands that prints its help when no command is named."""
+    app = typer.Typer(rich_markup_mode=None, add_completion=False, help=help_text)
+
+    @app.callback(invoke_without_command=True, help=help_text)
+    def no_command(context: typer.Context) -> None:
+        print_help(context)
+
+    return app
+
+
+def print_help(context: typer.Context) -> None:
+    """Print the help of a group that was called without a command."""
+    if context.invoked_subcommand is None:
+        output.line(context.get_help())
+        raise typer.Exit

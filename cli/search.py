@@ -94,10 +94,8 @@ def _recipe(conn: Connection, alias: str | None, build_id: int | None) -> str:
     rows = store.table(conn, "select distinct index_alias from tracestore.alias_history order by 1")
     known = [row["index_alias"] for row in rows]
     near = difflib.get_close_matches(alias or "", known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known aliases: {', '.join(known) or 'none'}"
-    raise NotFound(
-        f"alias {alias} does not exist", hint=f"{hint} `tracestore publish BUILD --alias A` makes one"
-    )
+    known_ones = f"known: {', '.join(known)}" if known else "`tracestore publish BUILD --alias A` makes one"
+    raise NotFound(f"alias {alias} does not exist", hint=f"did you mean {near[0]}?" if near else known_ones)
 
 
 def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:
