@@ -16,6 +16,7 @@ MANIFEST_FORMAT = "tracestore-manifest-1"
 _CITATION = re.compile(
     r"tracestore:([^/@#]+)/([^/@#]+)@([^/@#]+)#char=([0-9]{1,10}),([0-9]{1,10});sha256=([0-9a-f]{16})"
 )
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _BUILD = re.compile(r"(?:[Bb]-)?([0-9]{1,18})")
 
 
@@ -32,7 +33,7 @@ class Citation:
 
     def __str__(self) -> str:
         """Return the URI: a text fragment in the form of RFC 5147, everything but unreserved characters encoded."""
-        ids = [quote(part, safe="") for part in (self.collection, self.doc_id, self.version_id)]
+        ids = [percent_encode(part) for part in (self.collection, self.doc_id, self.version_id)]
         return (
             f"tracestore:{ids[0]}/{ids[1]}@{ids[2]}"
             f"#char={self.span_start},{self.span_end};sha256={self.sha256_prefix}"
@@ -53,15 +54,31 @@ class Citation:
                 f"not a tracestore citation: {text[:200]!r}",
                 hint="a citation reads tracestore:COLLECTION/DOC_ID@VERSION_ID#char=START,END;sha256=HEX16",
             )
-        try:
-            ids = [unquote_to_bytes(match[part]).decode() for part in (1, 2, 3)]
-        except UnicodeDecodeError:
-            raise InputError(
-                f"the percent-encoded bytes of the citation are not UTF-8: {text[:200]!r}",
-                hint="percent-encode the UTF-8 bytes of the id",
-            ) from None
-        collection, doc_id, version_id = ids
+        collection, doc_id, version_id = (percent_decode(match[part]) for part in (1, 2, 3))
         return cls(collection, doc_id, version_id, int(match[4]), int(match[5]), match[6])
+
+
+def percent_encode(label: str) -> str:
+    """Encode every byte outside ``A-Z a-z 0-9 - . _ ~`` (the unreserved characters of RFC 3986), upper-case hex."""
+    return quote(label, safe="")
+
+
+def percent_decode(encoded: str) -> str:
+    """Undo :func:`percent_encode`; InputError for a stray ``%`` and for bytes that are no text Postgres can hold."""
+    if _STRAY_PERCENT.search(encoded):
+        raise InputError(
+            f"a % is not followed by two hexadecimal digits: {encoded[:200]!r}", hint="percent-encode the id"
+        )
+    try:
+        label = unquote_to_bytes(encoded).decode()
+    except UnicodeError:  # bytes that are not UTF-8, or half a surrogate pair
+        label = "\0"
+    if "\0" in label:
+        raise InputError(
+            f"percent-encoded bytes are not UTF-8: {encoded[:200]!r}",
+            hint="percent-encode the UTF-8 bytes of the id",
+        )
+    return label
 
 
 def parse_build_id(text: str) -> int:

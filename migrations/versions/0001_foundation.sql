@@ -23,6 +23,28 @@ return
 comment on function tracestore_data.is_citable_id(text) is
   'True for an id that a citation can carry: 1 to 1024 bytes, NFC, no control characters, not "." or "..".';
 
+create function tracestore_data.is_page_map(pages jsonb, char_count integer)
+returns boolean
+language sql
+immutable
+strict
+parallel safe
+begin atomic
+  select jsonb_typeof(pages) = 'array' and not exists (
+    select
+    from (
+      select entry, starts, lag(starts, 1, 0::numeric) over (order by place) as previous
+      from (
+        select entry, place, case jsonb_typeof(entry -> 0) when 'number' then (entry ->> 0)::numeric end as starts
+        from jsonb_array_elements(case jsonb_typeof(pages) when 'array' then pages else '[]' end)
+          with ordinality as entries (entry, place)) numbered) page
+    where (
+      jsonb_typeof(entry) = 'array' and jsonb_typeof(entry -> 1) = 'string' and entry -> 2 is null
+      and starts = trunc(starts) and starts between previous and char_count) is not true);
+end;
+comment on function tracestore_data.is_page_map(jsonb, integer) is
+  'True for [[first code point, "label"], ...] whose numbers are whole, never fall and lie within the text.';
+
 create function tracestore_data.refuse_change()
 returns trigger
 language plpgsql
@@ -142,7 +164,7 @@ create table tracestore_data.document_version (
   in_place_of bigint references tracestore_data.document_version,
   source_uri text,
   parser text,
-  pages jsonb constraint pages_is_an_array check (jsonb_typeof(pages) = 'array'),
+  pages jsonb constraint pages_is_a_page_map check (tracestore_data.is_page_map(pages, char_count)),
   attributes jsonb not null default '{}'
     constraint version_attributes_is_an_object check (jsonb_typeof(attributes) = 'object'),
   erased_at timestamptz,

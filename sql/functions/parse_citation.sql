@@ -13,7 +13,6 @@ create function tracestore.parse_citation(citation text)
 returns tracestore.citation_parts
 language plpgsql
 immutable
-strict
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,7 +21,7 @@ declare
     '^tracestore:([^/@#]+)/([^/@#]+)@([^/@#]+)#char=([0-9]{1,10}),([0-9]{1,10});sha256=([0-9a-f]{16})$');
 begin
   if v_parts is null or v_parts[4]::bigint > v_parts[5]::bigint then
-    raise exception using errcode = 'TS008', message = 'not a tracestore citation', detail = left(citation, 200),
+    raise exception using errcode = 'TS008', message = 'not a tracestore citation', detail = left(quote_nullable(citation), 200),
       hint = 'A citation reads tracestore:COLLECTION/DOC_ID@VERSION_ID#char=START,END;sha256=HEX16, ids percent-encoded.';
   end if;
   return row(

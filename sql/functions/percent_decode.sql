@@ -11,7 +11,7 @@ declare
 begin
   if encoded ~ '%(?![0-9A-Fa-f]{2})' then
     raise exception using errcode = 'TS008', message = 'a % is not followed by two hexadecimal digits',
-      detail = encoded, hint = 'Percent-encode the id.';
+      detail = left(encoded, 200), hint = 'Percent-encode the id.';
   end if;
   select string_agg(
       case when part[1] like '\%%' then decode(substr(part[1], 2), 'hex') else convert_to(part[1], 'UTF8') end,
@@ -22,7 +22,7 @@ begin
 exception
   when character_not_in_repertoire or untranslatable_character then
     raise exception using errcode = 'TS008', message = 'percent-encoded bytes are not UTF-8',
-      detail = encoded, hint = 'Percent-encode the UTF-8 bytes of the id.';
+      detail = left(encoded, 200), hint = 'Percent-encode the UTF-8 bytes of the id.';
 end
 $$;
 comment on function tracestore.percent_decode(text) is 'The inverse of percent_encode; refuses what is not UTF-8.';

@@ -60,13 +60,13 @@ begin
     v_found.reason := 'erased';
     return v_found;
   end if;
-  v_text := substr(convert_from(v_version.content, 'UTF8'), (wanted.span_start + 1)::integer,
-    (wanted.span_end - wanted.span_start)::integer);
   if wanted.span_end > v_version.char_count then
     v_found.status := 'span_mismatch';
     v_found.reason := 'out_of_range';
     return v_found;
   end if;
+  v_text := substr(convert_from(v_version.content, 'UTF8'), (wanted.span_start + 1)::integer,
+    (wanted.span_end - wanted.span_start)::integer);
   v_found.span_sha256 := encode(sha256(convert_to(v_text, 'UTF8')), 'hex');
   if not starts_with(v_found.span_sha256, wanted.sha256_prefix) then
     v_found.status := 'span_mismatch';
@@ -84,8 +84,10 @@ begin
   -- The cited chunk if any index still has it, else one that holds the beginning of the passage.
   select c.heading_path, least(c.context_start, wanted.span_start), greatest(c.context_end, wanted.span_end)
   into v_found.heading_path, v_found.context_start, v_found.context_end
-  from tracestore_data.chunk c
-  where c.version_key = v_version.version_key and c.span_start <= wanted.span_start and c.span_end > wanted.span_start
+  -- By the manifest, so that only the partitions of indexes that had the version are read, by their key.
+  from (select distinct m.index_id from tracestore_data.manifest_entry m where m.version_key = v_version.version_key) i
+  join tracestore_data.chunk c on c.index_id = i.index_id and c.version_key = v_version.version_key
+  where c.span_start <= wanted.span_start and c.span_end > wanted.span_start
   order by (c.span_start, c.span_end) = (wanted.span_start, wanted.span_end) desc, c.added_build desc
   limit 1;
   return v_found;

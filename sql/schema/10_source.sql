@@ -151,7 +151,7 @@ CREATE TABLE tracestore_data.document_version (
     CONSTRAINT content_is_absent_only_when_erased CHECK (((content IS NULL) = (erased_at IS NOT NULL))),
     CONSTRAINT content_is_utf8_of_char_count CHECK (((content IS NULL) OR (char_length(convert_from(content, 'UTF8'::name)) = char_count))),
     CONSTRAINT media_type_is_supported CHECK ((media_type = ANY (ARRAY['text/markdown'::text, 'text/plain'::text]))),
-    CONSTRAINT pages_is_an_array CHECK ((jsonb_typeof(pages) = 'array'::text)),
+    CONSTRAINT pages_is_a_page_map CHECK (tracestore_data.is_page_map(pages, char_count)),
     CONSTRAINT version_attributes_is_an_object CHECK ((jsonb_typeof(attributes) = 'object'::text)),
     CONSTRAINT version_id_is_citable CHECK (tracestore_data.is_citable_id(version_id)),
     CONSTRAINT version_seq_starts_at_one CHECK ((version_seq >= 1)),

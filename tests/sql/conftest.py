@@ -1,33 +1,5 @@
-"""A database for a whole test file, for files whose tests only read."""
+"""What the tests of the SQL functions share."""
 
-from __future__ import annotations
+from tests.file_database import module_conn, module_dsn
 
-import os
-from collections.abc import Iterator
-from itertools import count
-
-import psycopg
-import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
-
-from tracestore.db import Connection, connect
-
-_numbers = count(1)
-
-
-@pytest.fixture(scope="module")
-def module_dsn(admin_dsn: str, template: str) -> Iterator[str]:
-    """Return the connection string of a migrated database that the tests of a file share."""
-    name = sql.Identifier(f"tracestore_test_{os.getpid()}_file_{next(_numbers)}")
-    with psycopg.connect(admin_dsn, autocommit=True) as admin:
-        admin.execute(sql.SQL("create database {} template {}").format(name, sql.Identifier(template)))
-        yield make_conninfo(admin_dsn, dbname=name.as_string().strip('"'))
-        admin.execute(sql.SQL("drop database {} with (force)").format(name))
-
-
-@pytest.fixture(scope="module")
-def module_conn(module_dsn: str) -> Iterator[Connection]:
-    """Return an autocommit connection to the database that the tests of a file share."""
-    with connect(module_dsn) as connection:
-        yield connection
+__all__ = ["module_conn", "module_dsn"]
