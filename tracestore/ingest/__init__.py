@@ -1,0 +1,22 @@
+"""Ingest: texts come in, each becomes a version if it says something new. Readers need no database."""
+
+from __future__ import annotations
+
+from .files import MEDIA_TYPES
+from .lines import read_stream
+from .model import MAX_TEXT_BYTES, OUTCOMES, EditedInPlace, IngestReport, SourceDocument
+from .reading import read_path, read_paths
+from .writer import ingest
+
+__all__ = [
+    "MAX_TEXT_BYTES",
+    "MEDIA_TYPES",
+    "OUTCOMES",
+    "EditedInPlace",
+    "IngestReport",
+    "SourceDocument",
+    "ingest",
+    "read_path",
+    "read_paths",
+    "read_stream",
+]
