@@ -70,7 +70,7 @@ class Entry:
 
 def dump(dsn: str) -> str:
     """Return what pg_dump of PostgreSQL 18 says of schema ``tracestore_data``."""
-    program = locate(18).program("pg_dump")
+    program = str(locate(18).program("pg_dump"))
     command = [program, "--schema-only", "--no-owner", "--no-privileges", "--schema=tracestore_data"]
     return subprocess.run([*command, "--dbname", dsn], check=True, capture_output=True, text=True).stdout
 
