@@ -116,3 +116,18 @@ end
 $$;
 comment on function tracestore.abandon_build(bigint, uuid, text) is
   'Gives the lease back: the build failed, or without a failure there was nothing to build.';
+
+create function tracestore.watch_client()
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('client_connection_check_interval', '1s', true);
+exception when invalid_parameter_value then
+  return;  -- a server on a system that cannot look; the lease ends in its time
+end
+$$;
+comment on function tracestore.watch_client() is
+  'To the end of the transaction: a statement ends when its client is gone, and with it the hold on a lease.';

@@ -261,6 +261,7 @@ def _write(
     progress: Progress,
 ) -> None:
     """Close what leaves, then COPY manifest entries and chunks; in the caller's transaction."""
+    conn.execute("select tracestore.watch_client()")
     conn.execute("select tracestore.renew_lease(%s, %s)", [lease.build_id, lease.token])
     for keep_chunks, keys in (
         (True, [c.version_key for c in changes if c.action == "relabel"]),
