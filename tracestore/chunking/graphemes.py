@@ -38,11 +38,12 @@ def border_before(text: str, position: int, floor: int) -> int:
     if anchor <= lowest:
         anchor = floor
     border = anchor
-    # Looking no further than the next character keeps this linear where one cluster is megabytes long.
-    for cluster in _CLUSTER.finditer(text, anchor, position + 1):
-        if cluster.end() > position:
+    # A slice, because the engine looks back past a start position to count flags, and on past the next character where
+    # one cluster is megabytes long.
+    for cluster in _CLUSTER.finditer(text[anchor : position + 1]):
+        if anchor + cluster.end() > position:
             break
-        border = cluster.end()
+        border = anchor + cluster.end()
     return border
 
 

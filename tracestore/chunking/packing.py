@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .blanks import BLANK, QUARTERS, is_blank, needs_dense_count, quarter_words, trim
-from .graphemes import border_before
+from .graphemes import border_after, border_before
 from .model import ChunkConfig, Unit
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
@@ -39,7 +39,7 @@ def _parts(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, i
     while end - start > limit:
         cut = _cut(text, start, start + limit)
         if not is_blank(text, start, cut):
-            yield start, trim(text, start, cut)[1]
+            yield start, min(cut, border_after(text, trim(text, start, cut)[1], start))
         start = border_before(text, trim(text, cut, end)[0], cut)
     if not is_blank(text, start, end):
         yield start, end

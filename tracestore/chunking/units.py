@@ -14,8 +14,8 @@ from .outline import PREFACE
 from .sentences import after_blanks, sentences
 
 _LINE = re.compile(r"[^\r\n]+")
-# Lines of HTML belong together unless a tag ends the one or begins the other.
-_HTML_BREAK = re.compile(r"(?<=>)[ \t]*+[\r\n]|[\r\n](?=[ \t]*+<)")
+# Lines of HTML belong together unless a tag ends the one or begins the other, or a blank line is between.
+_HTML_BREAK = re.compile(r"(?<=>)[ \t]*+[\r\n]|(?>\r\n|\n|\r)(?=[ \t]*+[\r\n<])")
 _MARKER = re.compile(
     r"(?P<quote_marker>>)"
     rf"|(?P<list_marker>(?:[-+*]|[0-9]{{1,9}}[.)])(?=[{BLANK_CLASS}]|\Z))"
@@ -51,9 +51,10 @@ def cut_units(text: str, layout: Layout) -> tuple[list[Unit], list[Structural]]:
             first, last = trim(text, start, end)
             if first < last:
                 units.append(Unit(first, last, kind, section))
+    claims = _claims(layout, units, marks)
     if has_combining(text):
-        units = _at_cluster_borders(text, units)
-    return _sweep(text, _claims(layout, units, marks))
+        claims = _at_cluster_borders(text, claims)
+    return _sweep(text, claims)
 
 
 def _sentences(text: str, start: int, end: int, kind: str, section: int, quoted: bool) -> list[Unit]:
@@ -93,15 +94,15 @@ def _html_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, boo
     yield start, end, False
 
 
-def _at_cluster_borders(text: str, units: list[Unit]) -> list[Unit]:
-    """Move the ends of units out of grapheme clusters, such as a blank that carries an accent."""
-    moved: list[Unit] = []
+def _at_cluster_borders(text: str, claims: list[Unit | Structural]) -> list[Unit | Structural]:
+    """Move the ends of claims out of grapheme clusters, such as a blank that carries an accent."""
+    moved: list[Unit | Structural] = []
     floor = 0
-    for unit in units:
-        start = max(floor, border_before(text, unit.start, floor))
-        end = border_after(text, unit.end, start)
+    for claim in claims:
+        start = max(floor, border_before(text, claim.start, floor))
+        end = border_after(text, claim.end, start)
         if start < end:
-            moved.append(unit._replace(start=start, end=end))
+            moved.append(claim._replace(start=start, end=end))
             floor = end
     return moved
 
