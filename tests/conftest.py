@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -54,6 +55,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=DEFAULT_VERSION,
         help=f"major version of the embedded server (default {DEFAULT_VERSION})",
     )
+
+
+def pytest_configure() -> None:
+    """Tidy up on SIGTERM (`timeout`, a CI runner that gives up) as on Ctrl-C: a server would stay behind."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

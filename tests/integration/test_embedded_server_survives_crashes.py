@@ -18,6 +18,7 @@ import pytest
 from tests.integration.embedded import ensure_running, start_script
 from tracestore import server
 from tracestore.errors import ConfigError, StoreError
+from tracestore.server_cluster import LOG_FILE
 from tracestore.server_process import PID_FILE, is_running, processes_on
 from tracestore.server_store import StorePlace, open_place
 
@@ -56,8 +57,10 @@ def foreign_process(place: StorePlace) -> Iterator[int]:
     """Run a process of the server's account that has nothing to do with the store."""
     options: dict[str, Any] = {"user": place.runner.uid} if place.run_as_other else {}
     with subprocess.Popen(["sleep", "600"], cwd="/", **options) as process:
-        yield process.pid
-        process.kill()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
 
 
 def test_a_killed_client_leaves_the_server_running(store: Path) -> None:
@@ -91,6 +94,22 @@ def test_a_server_killed_under_load_comes_back_although_its_processes_do_not_not
         os.kill(pid, signal.SIGKILL)
         assert_kept(ensure_running(store, create=False))
         assert server.status(store).pid != pid
+
+
+def test_a_crash_puts_no_word_of_the_running_statement_into_the_log(
+    store: Path, written: server.Server
+) -> None:
+    with closing(psycopg.connect(written.dsn, autocommit=True)) as victim:
+        victim.pgconn.send_query(b"select pg_sleep(600), 'hush-hush'")
+        with psycopg.connect(written.dsn, autocommit=True) as watcher:
+            query = "select state from pg_stat_activity where pid = %s"
+            while watcher.execute(query, [victim.info.backend_pid]).fetchone() != ("active",):
+                time.sleep(0.01)
+        os.kill(victim.info.backend_pid, signal.SIGKILL)
+        assert_kept(ensure_running(store, create=False))
+    log = (written.data_dir / LOG_FILE).read_text(encoding="utf-8")
+    assert "was terminated by signal 9" in log
+    assert "hush" not in log
 
 
 def test_calls_during_recovery_wait_and_share_one_server(store: Path, written: server.Server) -> None:
