@@ -8,7 +8,7 @@ at every gap.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pyromark
@@ -79,24 +79,18 @@ class _Reader:
         """Return what was read in code points, moved by ``shift`` code points."""
         sections, blocks, marks = self._outline.sections, self._blocks, self._marks
         if shift or not self._offsets.is_ascii:
-            blocks = self._moved(blocks, shift)
-            marks = [Structural(*mark) for mark in self._moved(marks, shift)]
-            spans = self._moved([(s.start, s.end) for s in sections], shift)
-            scope_ends = self._offsets.code_points([s.scope_end for s in sections], shift)
-            for section, span, scope_end in zip(sections, spans, scope_ends, strict=True):
-                section.start, section.end, section.scope_end = span[0], span[1], scope_end
+            spans = [(span[0], span[1]) for span in (*blocks, *marks)]
+            spans += [span for s in sections for span in ((s.start, s.end), (s.start, s.scope_end))]
+            moved = self._offsets.move(spans, shift)
+            blocks = [(*span, *block[2:]) for block, span in zip(blocks, moved, strict=False)]
+            marks = [Structural(*span, mark.kind) for mark, span in zip(marks, moved, strict=False)]
+            for section in sections:
+                section.start, section.end = next(moved)
+                section.scope_end = next(moved)[1]
         for section in sections:
             start, end = trim(self._text, section.start - shift, section.end - shift)
             section.start, section.end = start + shift, end + shift
         return Layout(blocks, sections, marks, body_start=shift)
-
-    def _moved(self, spans: Sequence[tuple[Any, ...]], shift: int) -> list[Any]:
-        """Return tuples that begin with two offsets with those in code points."""
-        if not spans:
-            return []
-        starts, ends, *rest = zip(*spans, strict=True)
-        points = self._offsets.code_points
-        return list(zip(points(starts, shift), points(ends, shift), *rest, strict=True))
 
     def _read(self) -> None:
         opened: dict[str, Callable[[int, int, Any], None]] = {

@@ -131,6 +131,8 @@ def _strong_ends(text: str, stops: int, closers: int, following: int) -> bool:
 
 def _is_abbreviation(text: str, mark: int, begin: int, first: int) -> bool:
     """Tell whether the full stop at ``mark`` belongs to the word before it; the next word is at ``first``."""
+    if mark - begin > _LONGEST and text[mark - _LONGEST - 1 : mark].isalpha():
+        return False  # a longer word than any abbreviation, as most are
     before = text[max(begin, mark - _REACH) : mark]
     if mark - begin < _REACH and _LABEL.match(before):
         return True  # "1." or "a." opens an entry
