@@ -135,7 +135,7 @@ create table tracestore_data.document_event (
   reason text
 );
 create index document_event_by_document on tracestore_data.document_event (doc_key, document_event_id);
-comment on table tracestore_data.document_event is 'Every change of a document''s attributes. Append-only.';
+comment on table tracestore_data.document_event is 'Every change of a document''s attributes. Append-only; only the titles of an erased document are removed.';
 comment on column tracestore_data.document_event.document_event_id is 'Surrogate key, in order of writing.';
 comment on column tracestore_data.document_event.doc_key is 'The document.';
 comment on column tracestore_data.document_event.attribute is 'Which attribute changed.';
@@ -618,8 +618,31 @@ create trigger version_state_event_is_applied
 create trigger version_state_event_is_append_only
   before update or delete or truncate on tracestore_data.version_state_event
   for each statement execute function tracestore_data.refuse_change();
+create function tracestore_data.guard_document_event()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (new.document_event_id, new.doc_key, new.attribute, new.occurred_at, new.actor, new.reason)
+       is distinct from (old.document_event_id, old.doc_key, old.attribute, old.occurred_at, old.actor, old.reason)
+     or num_nonnulls(new.old_value, new.new_value) > 0
+     or old.attribute <> 'title'
+     or exists (select from tracestore_data.document_version v where v.doc_key = old.doc_key and v.erased_at is null) then
+    raise exception using
+      errcode = 'TS005',
+      message = 'an event of a document cannot be changed',
+      hint = 'Nothing recorded is changed; the titles of an erased document are removed by tracestore.erase().';
+  end if;
+  return new;
+end
+$$;
+comment on function tracestore_data.guard_document_event() is 'Lets go only of the titles of a document of which nothing is left.';
+create trigger document_event_is_immutable
+  before update on tracestore_data.document_event
+  for each row execute function tracestore_data.guard_document_event();
 create trigger document_event_is_append_only
-  before update or delete or truncate on tracestore_data.document_event
+  before delete or truncate on tracestore_data.document_event
   for each statement execute function tracestore_data.refuse_change();
 create trigger alias_event_is_append_only
   before update or delete or truncate on tracestore_data.alias_event

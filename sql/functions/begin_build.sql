@@ -1,3 +1,4 @@
+-- requires: add_embeddings
 create type tracestore.lease as (
   build_id bigint,
   parent_build_id bigint,
@@ -42,6 +43,43 @@ $$;
 comment on function tracestore.begin_build(bigint, integer, text, interval) is
   'Takes the lease of an index and opens a build whose cut-off is now. An error while another process holds it.';
 
+create function tracestore.holder_is_gone(held tracestore_data.build)
+returns boolean
+language sql
+stable
+begin atomic
+  -- A holder whose server process is gone cannot finish, however long its lease. The start is compared as well, since
+  -- numbers are used again; it reads null for a role that may not see the session.
+  select not exists (
+    select from pg_stat_activity a
+    where a.pid = held.lease_pid and coalesce(a.backend_start, held.lease_backend_start) = held.lease_backend_start);
+end;
+comment on function tracestore.holder_is_gone(tracestore_data.build) is
+  'True for a build whose holder''s connection has ended.';
+
+create function tracestore.clean_after_erasure(failed tracestore_data.build)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The build may have read the text before it was erased, and have embedded it.
+  if exists (
+    select from tracestore_data.retrieval_index i
+    join tracestore_data.document d using (collection_id)
+    join tracestore_data.suppression s using (doc_key)
+    where i.index_id = failed.index_id and s.kind = 'erased' and s.suppressed_at >= failed.started_at)
+  then
+    perform tracestore.drop_unused_embeddings(failed.index_id);
+    -- The reason may quote the text.
+    update tracestore_data.build b set failure = 'withheld since a document was erased' where b.build_id = failed.build_id;
+  end if;
+end
+$$;
+comment on function tracestore.clean_after_erasure(tracestore_data.build) is
+  'Deletes the vectors a failed build left behind, and its reason, if a document of its collection was erased while it was made.';
+
 create function tracestore.take_over(held tracestore_data.build)
 returns void
 language plpgsql
@@ -49,11 +87,7 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- A holder whose server process is gone cannot finish, however long its lease. The start is compared as well, since
-  -- numbers are used again; it reads null for a role that may not see the session.
-  v_gone boolean := not exists (
-    select from pg_stat_activity a
-    where a.pid = held.lease_pid and coalesce(a.backend_start, held.lease_backend_start) = held.lease_backend_start);
+  v_gone boolean := tracestore.holder_is_gone(held);
 begin
   if v_gone or held.lease_expires_at <= clock_timestamp() then
     update tracestore_data.build b
@@ -65,6 +99,7 @@ begin
       where h.build_id = held.build_id and h.lease_token = held.lease_token and h.lease_expires_at = held.lease_expires_at
       for update skip locked);
     if found then
+      perform tracestore.clean_after_erasure(held);
       return;
     end if;
   end if;
@@ -103,6 +138,8 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_failed tracestore_data.build;
 begin
   if failure is null then
     delete from tracestore_data.build b
@@ -110,7 +147,11 @@ begin
   else
     update tracestore_data.build b
     set state = 'failed', failure = abandon_build.failure, lease_token = null
-    where b.build_id = abandon_build.build_id and b.state = 'building' and b.lease_token = abandon_build.lease_token;
+    where b.build_id = abandon_build.build_id and b.state = 'building' and b.lease_token = abandon_build.lease_token
+    returning b.* into v_failed;
+    if found then
+      perform tracestore.clean_after_erasure(v_failed);
+    end if;
   end if;
 end
 $$;

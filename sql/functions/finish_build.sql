@@ -46,8 +46,12 @@ declare
 begin
   perform tracestore.renew_lease(finish_build.build_id, finish_build.lease_token);
   select b.* into strict v_build from tracestore_data.build b where b.build_id = finish_build.build_id;
-  -- An erasure that was faster is seen here. One that comes now waits for this transaction: the manifest entries
-  -- hold their versions by foreign key, and it then removes what this build has written.
+  -- An erasure that was faster is seen here; one that comes now waits for the lock on the build, and then removes what
+  -- this transaction has written. A member of the parent that was erased meanwhile leaves, its chunks are gone already.
+  update tracestore_data.manifest_entry m set removed_build = v_build.build_id
+  from tracestore_data.document_version v
+  where m.index_id = v_build.index_id and m.removed_build is null and m.added_build < v_build.build_id
+    and v.version_key = m.version_key and v.erased_at is not null;
   select count(*), coalesce(sum(m.chunk_count), 0), min(d.doc_id) filter (where v.erased_at is not null)
   into v_documents, v_expected, v_erased
   from tracestore_data.manifest_entry m

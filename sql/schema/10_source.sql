@@ -95,7 +95,7 @@ CREATE TABLE tracestore_data.document_event (
     reason text,
     CONSTRAINT document_event_names_an_attribute CHECK ((attribute = ANY (ARRAY['family_id'::text, 'title'::text, 'class'::text, 'owner'::text, 'review_due'::text, 'labels'::text])))
 );
-COMMENT ON TABLE tracestore_data.document_event IS 'Every change of a document''s attributes. Append-only.';
+COMMENT ON TABLE tracestore_data.document_event IS 'Every change of a document''s attributes. Append-only; only the titles of an erased document are removed.';
 COMMENT ON COLUMN tracestore_data.document_event.document_event_id IS 'Surrogate key, in order of writing.';
 COMMENT ON COLUMN tracestore_data.document_event.doc_key IS 'The document.';
 COMMENT ON COLUMN tracestore_data.document_event.attribute IS 'Which attribute changed.';
@@ -119,7 +119,9 @@ ALTER TABLE ONLY tracestore_data.document_event
 
 CREATE INDEX document_event_by_document ON tracestore_data.document_event USING btree (doc_key, document_event_id);
 
-CREATE TRIGGER document_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.document_event FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+CREATE TRIGGER document_event_is_append_only BEFORE DELETE OR TRUNCATE ON tracestore_data.document_event FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER document_event_is_immutable BEFORE UPDATE ON tracestore_data.document_event FOR EACH ROW EXECUTE FUNCTION tracestore_data.guard_document_event();
 
 ALTER TABLE ONLY tracestore_data.document_event
     ADD CONSTRAINT document_event_doc_key_fkey FOREIGN KEY (doc_key) REFERENCES tracestore_data.document(doc_key);

@@ -96,6 +96,26 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_build() IS 'A build that is ready or failed is a record.';
 
+CREATE FUNCTION tracestore_data.guard_document_event() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if (new.document_event_id, new.doc_key, new.attribute, new.occurred_at, new.actor, new.reason)
+       is distinct from (old.document_event_id, old.doc_key, old.attribute, old.occurred_at, old.actor, old.reason)
+     or num_nonnulls(new.old_value, new.new_value) > 0
+     or old.attribute <> 'title'
+     or exists (select from tracestore_data.document_version v where v.doc_key = old.doc_key and v.erased_at is null) then
+    raise exception using
+      errcode = 'TS005',
+      message = 'an event of a document cannot be changed',
+      hint = 'Nothing recorded is changed; the titles of an erased document are removed by tracestore.erase().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_document_event() IS 'Lets go only of the titles of a document of which nothing is left.';
+
 CREATE FUNCTION tracestore_data.guard_document_version() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
