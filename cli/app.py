@@ -8,7 +8,23 @@ from typing import Annotated
 
 import typer
 
-from . import build, builds, chunks, db, demo, documents, errors, evidence, ingest, output, search
+from . import (
+    build,
+    builds,
+    changes,
+    chunks,
+    db,
+    demo,
+    documents,
+    errors,
+    evidence,
+    ingest,
+    output,
+    retention,
+    search,
+    supersession,
+    switching,
+)
 from .options import Debug, Dsn, add_command, print_help, remember
 
 app = typer.Typer(
@@ -34,8 +50,15 @@ for _command in (
     documents.withdraw,
     documents.restore,
     documents.erase,
+    supersession.supersede,
+    switching.rollback,
+    changes.diff,
+    retention.hold,
+    retention.release,
+    retention.gc,
 ):
     add_command(app, _command)
+add_command(builds.alias_app, switching.retire)
 app.add_typer(builds.alias_app, name="alias")
 app.add_typer(db.app, name="db")
 

@@ -30,10 +30,13 @@ declare
 begin
   select i.lexical::regconfig into strict v_lexical
   from tracestore_data.retrieval_index i where i.index_id = add_embeddings.index_id;
-  insert into tracestore_data.embedding (index_id, content_key, vec, lexemes, truncated)
+  insert into tracestore_data.embedding as known (index_id, content_key, vec, lexemes, truncated)
   select add_embeddings.index_id, p.content_key, p.vec, to_tsvector(v_lexical, p.embedded_text), p.truncated
   from pg_temp.pending_embedding p
-  on conflict do nothing;
+  -- A row whose vector was collected gets one again.
+  on conflict (index_id, content_key) do update
+  set vec = excluded.vec, lexemes = excluded.lexemes, truncated = excluded.truncated, live = true
+  where not known.live;
   get diagnostics v_count = row_count;
   return v_count;
 end

@@ -1,3 +1,4 @@
+-- requires: supersession_at
 create function tracestore.settle_document(doc_key bigint, cutoff timestamptz)
 returns integer
 language plpgsql
@@ -7,9 +8,11 @@ as $$
 #variable_conflict use_column
 declare
   v_current bigint;
+  v_ended boolean;
   v_count integer;
 begin
-  select v.version_key into v_current
+  select v.version_key, tracestore.supersession_at(v.doc_key, v.version_key, v.effective_from, cutoff) = 'declared'
+  into v_current, v_ended
   from tracestore_data.document_version v
   where v.doc_key = settle_document.doc_key and v.version_state <> 'withdrawn' and v.effective_from <= cutoff
   order by v.effective_from desc, v.version_seq desc
@@ -25,10 +28,11 @@ begin
   )
   insert into tracestore_data.version_state_event (version_key, new_state, cause)
   select version_key,
-    case when version_key = v_current then 'current' else 'superseded' end,
-    case when version_key = v_current then 'effective' else 'replaced' end
+    case when version_key = v_current and v_ended is not true then 'current' else 'superseded' end,
+    case when version_key <> v_current then 'replaced' when v_ended then 'declared' else 'effective' end
   from ranked
-  where (version_key = v_current and version_state in ('unknown', 'superseded') and cause in ('registered', 'replaced', 'restored'))
+  where (version_key = v_current and v_ended and version_state <> 'superseded')
+     or (version_key = v_current and v_ended is not true and version_state in ('unknown', 'superseded') and cause in ('registered', 'replaced', 'restored'))
      or (is_older and version_state <> 'superseded')
   order by version_key;
   get diagnostics v_count = row_count;
@@ -36,4 +40,4 @@ begin
 end
 $$;
 comment on function tracestore.settle_document(bigint, timestamptz) is
-  'Writes the state events that are due: the current version is the greatest (effective_from, version_seq) in effect that is not withdrawn.';
+  'Writes the state events that are due: the current version is the greatest (effective_from, version_seq) in effect that is not withdrawn, unless it was declared superseded.';

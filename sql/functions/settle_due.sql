@@ -14,6 +14,10 @@ begin atomic
       and exists (
         select from tracestore_data.document_version v
         where v.doc_key = d.doc_key and v.version_state = 'unknown' and v.effective_from <= cutoff)
+        or c.slug = settle_due.collection and exists (
+        select from tracestore_data.supersession s join tracestore_data.document_version v using (doc_key)
+        where s.doc_key = d.doc_key and s.effective_at <= cutoff and v.version_state in ('current', 'unknown')
+          and (not s.inferred or s.accepted))
     order by d.doc_id
     for no key update of d
   ) due;
