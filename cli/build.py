@@ -9,8 +9,6 @@ from dataclasses import asdict
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tracestore import store
 from tracestore.build import BuildOptions, BuildReport
@@ -73,17 +71,19 @@ def build(
 
 @contextmanager
 def _bar() -> Iterator[OnProgress]:
-    console = Console(stderr=True)
     if not sys.stderr.isatty():
         yield lambda _stage, _done, _total: None
         return
+    from rich.console import Console  # here, since most commands draw nothing
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     parts = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
     )
-    with Progress(*parts, TimeElapsedColumn(), console=console, transient=True) as progress:
+    with Progress(*parts, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
         tasks = {
             stage: progress.add_task(title, total=None, rate="")
             for stage, title in (("chunk", "chunk and embed"), ("write", "write"))
@@ -104,8 +104,8 @@ def _show(report: BuildReport, alias: str | None, event: int | None, as_json: bo
     made = "built" if report.created else "nothing changed since"
     output.line(f"{made} B-{report.build_id} (index {report.index_id}), version {report.index_version}")
     output.line(
-        f"{report.documents} documents, {report.chunks} chunks, {report.embedding_calls} embedding calls,"
-        f" {report.reused} reused, {report.seconds} s"
+        f"{output.counted(report.documents, 'document')}, {output.counted(report.chunks, 'chunk')},"
+        f" {output.counted(report.embedding_calls, 'embedding call')}, {report.reused} reused, {report.seconds} s"
     )
     for count, what in (
         (report.not_embeddable, "chunks have nothing to embed and are in no search"),

@@ -11,6 +11,7 @@ from tracestore.identity import parse_build_id
 
 from . import output
 from .connection import open_store
+from .names import require_alias, require_collection
 from .options import AsJson, Build, Reason, add_command, command_group
 
 alias_app = command_group("What is served, and what was.")
@@ -19,7 +20,9 @@ _FAILED = 4
 
 
 def builds(
-    collection: Annotated[str | None, typer.Argument(help="Only of this collection.")] = None,
+    collection: Annotated[
+        str | None, typer.Argument(metavar="[COLLECTION]", help="Only of this collection.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List builds, newest first.
@@ -27,6 +30,8 @@ def builds(
     Example: tracestore builds guides
     """
     with open_store() as conn:
+        if collection is not None:
+            require_collection(conn, collection)
         rows = store.table(
             conn,
             "select * from tracestore.builds where %s::text is null or collection = %s order by build_id desc",
@@ -47,7 +52,7 @@ def builds(
         "committed_at",
         "served_by",
     )
-    output.columns([[row[name] for name in names] for row in rows], names)
+    output.table(rows, names)
 
 
 def manifest(build: Build, as_json: AsJson = False) -> None:
@@ -71,7 +76,9 @@ def manifest(build: Build, as_json: AsJson = False) -> None:
 
 
 def verify(build: Build, as_json: AsJson = False) -> None:
-    """Check that what was recorded of a build is still true. Exit code 4 if not.
+    """Check whether what was recorded of a build is still true.
+
+    Exit code 4 if not. --json has the details of what is true, too.
 
     Example: tracestore verify B-7
     """
@@ -83,7 +90,7 @@ def verify(build: Build, as_json: AsJson = False) -> None:
         output.emit_json({"build_id": build_id, "ok": ok, "checks": checks})
     else:
         for check in checks:
-            detail = f" ({check.detail})" if check.detail else ""
+            detail = f": {check.detail}" if check.detail and not check.ok else ""
             output.line(f"{'ok  ' if check.ok else 'FAIL'}  {check.check}{detail}")
     if not ok:
         raise typer.Exit(_FAILED)
@@ -123,17 +130,20 @@ def list_aliases(as_json: AsJson = False) -> None:
         output.emit_json(rows)
         return
     names = ("index_alias", "collection", "recipe_id", "build_id", "since", "actor", "reason")
-    output.columns([[row[name] for name in names] for row in rows], names)
+    output.table(rows, names)
 
 
 def history(
-    alias: Annotated[str | None, typer.Argument(help="Only this alias.")] = None, as_json: AsJson = False
+    alias: Annotated[str | None, typer.Argument(metavar="[ALIAS]", help="Only this alias.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List every switch, latest first.
 
     Example: tracestore alias history main
     """
     with open_store() as conn:
+        if alias is not None:
+            require_alias(conn, alias)
         rows = store.table(
             conn,
             "select * from tracestore.alias_history where %s::text is null or index_alias = %s order by alias_event_id desc",
@@ -153,7 +163,7 @@ def history(
         "actor",
         "reason",
     )
-    output.columns([[row[name] for name in names] for row in rows], names)
+    output.table(rows, names)
 
 
 add_command(alias_app, list_aliases, "list")

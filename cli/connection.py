@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tracestore import config, db, migrate, sqlfiles
+from tracestore import config, db, sqlfiles
+from tracestore.errors import SchemaOutOfDate
 
 from . import state
 
@@ -22,13 +23,18 @@ def open_store(*, create: bool = False) -> Iterator[db.Connection]:
     An embedded store is upgraded as need be; a named server's schema is its operator's business.
     """
     where = dsn(create=create)
-    if config.named_dsn(state.dsn) is None:
-        with db.connect(where, vectors=False) as probe:
-            current = migrate.is_current(probe)
-        if not current:
-            migrate.upgrade(where)
-    else:
-        with db.connect(where, vectors=False) as probe:
+    with db.connect(where, vectors=False) as probe:
+        try:
             db.require_schema(probe, sqlfiles.api_sha256())
+        except SchemaOutOfDate:
+            if config.named_dsn(state.dsn) is not None:
+                raise
+            _upgrade(where)
     with db.connect(where) as conn:
         yield conn
+
+
+def _upgrade(where: str) -> None:
+    from tracestore import migrate  # alembic takes longer to import than all the rest together
+
+    migrate.upgrade(where)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from tracestore import db as database
-from tracestore import migrate
 
 from . import connection, db_server, output
 from .options import AsJson, add_command, command_group
@@ -35,6 +34,8 @@ def upgrade(
 
     Example: tracestore db upgrade --dsn "host=db dbname=evidence"
     """
+    from tracestore import migrate  # alembic takes longer to import than all the rest together
+
     if sql:
         output.line(migrate.upgrade_sql(vector_schema).rstrip())
         return

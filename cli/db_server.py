@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo
 
 from tracestore import server
 from tracestore.errors import ConfigError, InputError, NotFound
@@ -103,14 +104,18 @@ def destroy(
 def run_psql(dsn: str, arguments: list[str]) -> int:
     """Run psql on a database with the terminal of the caller; return its exit code.
 
-    The embedded server's psql if it is installed, else the one on the path.
+    The connection is given by libpq's variables, so a password is on no command line, where every user of
+    the machine could read it, and arguments such as ``-d`` or ``-U`` change only what they name.
     """
-    parameters = conninfo_to_dict(dsn)
-    password = parameters.pop("password", None)
-    # Not on the command line, where every user of the machine could read it.
-    environment = os.environ | ({"PGPASSWORD": str(password)} if password is not None else {})
-    command = [_find_psql(), "--dbname", make_conninfo("", **parameters), *arguments]
-    return subprocess.run(command, check=False, env=environment).returncode
+    variables, others = {}, {}
+    for option in Conninfo.parse(dsn.encode()):
+        if option.val is not None and option.envvar is not None:
+            variables[option.envvar.decode()] = option.val.decode()
+        elif option.val is not None:
+            others[option.keyword.decode()] = option.val.decode()
+    rest = ["--dbname", make_conninfo("", **others)] if others else []
+    command = [_find_psql(), *rest, *arguments]
+    return subprocess.run(command, check=False, env=os.environ | variables).returncode
 
 
 def _find_psql() -> str:

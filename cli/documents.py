@@ -14,6 +14,7 @@ from tracestore.errors import InputError
 
 from . import output
 from .connection import open_store
+from .names import require_collection
 from .options import AsJson, Collection, InCollection, NeededReason
 
 DocIds = Annotated[
@@ -36,6 +37,7 @@ def documents(collection: Collection, as_json: AsJson = False) -> None:
     Example: tracestore documents guides
     """
     with open_store() as conn:
+        require_collection(conn, collection)
         rows = store.table(
             conn, "select * from tracestore.documents where collection = %s order by doc_id", collection
         )
@@ -43,7 +45,7 @@ def documents(collection: Collection, as_json: AsJson = False) -> None:
         output.emit_json(rows)
         return
     names = ("doc_id", "family_id", "class", "version_id", "version_seq", "effective_from", "withdrawn")
-    output.columns([[row[name] for name in names] for row in rows], names)
+    output.table(rows, names)
 
 
 def withdraw(
@@ -110,15 +112,21 @@ def erase(
 def _ids(given: list[str] | None, from_file: Path | None) -> list[str]:
     ids = list(given or [])
     if from_file is not None:
-        try:
-            ids += [line for line in from_file.read_text("utf-8").split("\n") if line]
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{from_file} is not UTF-8 at byte {error.start}", hint="one id a line, UTF-8"
-            ) from None
+        ids += _lines(from_file)
     if not ids:
         raise InputError("no document is named", hint="name documents, or a file of ids with --from-file")
     return ids
+
+
+def _lines(file: Path) -> list[str]:
+    hint = "give a file of ids, one a line, in UTF-8"
+    try:
+        lines = file.read_text("utf-8").split("\n")
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}", hint=hint) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 at byte {error.start}", hint=hint) from None
+    return [line for line in lines if line]
 
 
 def _each(

@@ -15,7 +15,9 @@ from . import output
 from .connection import open_store
 from .options import AsJson
 
-Citation = Annotated[str, typer.Argument(help="A citation: tracestore:...", show_default=False)]
+Citation = Annotated[
+    str, typer.Argument(metavar="CITATION", help="A citation: tracestore:...", show_default=False)
+]
 
 _AROUND = 300
 _NOT_FOUND = 3
@@ -71,7 +73,7 @@ def _context(conn: Connection, found: Resolution) -> tuple[str, str]:
 
 def _print(found: Resolution, before: str, after: str) -> None:
     assert found.effective_from is not None
-    output.line(f"{found.title or found.doc_id}")
+    output.line(found.title or found.doc_id)
     output.line(
         f"{found.collection} / {found.doc_id}, version {found.version_id} ({found.version_state}),"
         f" effective from {output.rfc3339(found.effective_from)}"

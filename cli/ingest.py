@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from tracestore.errors import InputError
 from tracestore.ingest import MEDIA_TYPES, OUTCOMES, IngestReport, read_paths
 from tracestore.ingest import ingest as run_ingest
 
@@ -44,7 +43,10 @@ def ingest(
     Example: tracestore ingest handbook/ --collection handbook
     """
     skipped: list[Path] = []
-    documents = read_paths(paths, stdin=sys.stdin.buffer, skip=skipped.append)
+    if sys.stdin is None and Path("-") in paths:
+        raise InputError("standard input is closed", hint="pipe the documents in, or name files")
+    stdin = None if sys.stdin is None else sys.stdin.buffer
+    documents = read_paths(paths, stdin=stdin, skip=skipped.append)
     with open_store(create=True) as conn, _progress_bar() as progress:
         report = run_ingest(conn, collection, documents, strict=strict, sync=sync, progress=progress)
     _warn(report, skipped)
@@ -105,10 +107,13 @@ def _as_json(report: IngestReport, skipped: int) -> dict[str, object]:
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[int], None] | None]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console  # here, since most commands draw nothing
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
     columns = (
         SpinnerColumn(),
         TextColumn("{task.completed} documents, {task.fields[rate]}/s"),

@@ -8,14 +8,16 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from tracestore.errors import InputError
+
 from . import output, state
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why; kept on record.")]
-Collection = Annotated[str, typer.Argument(help="The collection.", show_default=False)]
+Collection = Annotated[str, typer.Argument(metavar="COLLECTION", help="The collection.", show_default=False)]
 InCollection = Annotated[str, typer.Option("--collection", help="The collection.", show_default=False)]
 NeededReason = Annotated[str, typer.Option("--reason", help="Why; kept on record.", show_default=False)]
-Build = Annotated[str, typer.Argument(help="A build: B-7 or 7.", show_default=False)]
+Build = Annotated[str, typer.Argument(metavar="BUILD", help="A build: B-7 or 7.", show_default=False)]
 Recipe = Annotated[
     str | None, typer.Option("--recipe", help="The recipe, for example wordllama:256 or hash:128:a.")
 ]
@@ -30,6 +32,7 @@ _SHARED = {"dsn": Dsn, "debug": Debug}
 
 def remember(dsn: str | None, debug: bool) -> None:
     """Keep what the shared options said; before the command and after it they mean the same."""
+    _require_text("--dsn", dsn)
     state.dsn = dsn or state.dsn
     state.debug = debug or state.debug
 
@@ -41,6 +44,8 @@ def add_command(
 
     def run(*args: Any, dsn: str | None = None, debug: bool = False, **kwargs: Any) -> None:
         remember(dsn, debug)
+        for name, value in kwargs.items():
+            _require_text(name, value)
         function(*args, **kwargs)
 
     hints = get_type_hints(function, include_extras=True)
@@ -55,6 +60,19 @@ def add_command(
     run.__annotations__ = {**hints, **_SHARED}
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     app.command(name, **settings)(run)
+
+
+def _require_text(name: str, value: object) -> None:
+    """Refuse an argument with bytes that are no text. Paths are left alone: a file may have any name."""
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, str) and not part.isascii():
+            try:
+                part.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(
+                    f"{name} is not valid text in the encoding of this terminal: {part!r}, character {error.start}",
+                    hint="write it in UTF-8, under a UTF-8 locale such as LC_ALL=C.UTF-8",
+                ) from None
 
 
 def command_group(help_text: str) -> typer.Typer:

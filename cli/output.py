@@ -6,8 +6,9 @@ Evidence is printed as it is: nothing here interprets markup in a text.
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -15,7 +16,17 @@ from uuid import UUID
 
 
 def prepare() -> None:
-    """Let no character of a text end a command: what the terminal's encoding lacks is written as an escape."""
+    """Let no character of a text end a command: what the terminal's encoding lacks is written as an escape.
+
+    A stream that the caller closed gets the null device, so that no connection takes its number.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -56,6 +67,23 @@ def rfc3339(time: datetime) -> str:
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun: ``1 chunk``, ``2 chunks``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def table(rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> None:
+    """Write the named columns of rows as a plain table; builds read as people write them."""
+    cells = [
+        [
+            f"B-{row[name]}" if name.endswith("build_id") and row[name] is not None else row[name]
+            for name in names
+        ]
+        for row in rows
+    ]
+    columns(cells, [name.removesuffix("_id") if name.endswith("build_id") else name for name in names])
+
+
 def columns(rows: Sequence[Sequence[object]], header: Sequence[str]) -> None:
     """Write a plain table: columns as wide as their widest cell, nothing cut."""
     cells = [list(header), *([_cell(value) for value in row] for row in rows)]
@@ -69,6 +97,8 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, datetime):
         return rfc3339(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(str(part) for part in value) or "-"
     return str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -19,13 +18,18 @@ from tracestore.types import Hit
 
 from . import output
 from .connection import open_store
+from .names import require_alias
 from .options import AsJson, Recipe
 
 
 def search(
-    alias: Annotated[str, typer.Argument(help="The alias, or a build such as B-7.", show_default=False)],
-    question: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
-    count: Annotated[int, typer.Option("--count", "-k", help="How many hits.")] = 10,
+    alias: Annotated[
+        str, typer.Argument(metavar="ALIAS", help="The alias, or a build such as B-7.", show_default=False)
+    ],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What to look for.", show_default=False)
+    ],
+    count: Annotated[int, typer.Option("--count", "-k", min=1, max=10_000, help="How many hits.")] = 10,
     as_of: Annotated[str | None, typer.Option(help="Search what was served then: a build or a time.")] = None,
     mode: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
     filter_: Annotated[
@@ -46,10 +50,20 @@ def search(
             name, build_id = None, parse_build_id(alias)
         recipe_id = recipe or _recipe(conn, name, build_id)
         vector = embed_query(load_embedder(recipe_id), question)
-        hits = store.search(
-            conn, name, vector, recipe_id, count, mode=mode, filter=wanted, as_of_build=build_id, as_of=time
-        )
-        served = store.served_build(conn, name, recipe_id, build_id, time)
+        with conn.transaction():
+            conn.execute("set transaction isolation level repeatable read")  # hits and build: one snapshot
+            hits = store.search(
+                conn,
+                name,
+                vector,
+                recipe_id,
+                count,
+                mode=mode,
+                filter=wanted,
+                as_of_build=build_id,
+                as_of=time,
+            )
+            served = store.served_build(conn, name, recipe_id, build_id, time)
     if as_json:
         output.emit_json(
             {
@@ -65,7 +79,7 @@ def search(
 
 
 def _print(build_id: int, index_version: str, hits: list[Hit]) -> None:
-    output.line(f"B-{build_id}, index version {index_version}, {len(hits)} hits")
+    output.line(f"B-{build_id}, index version {index_version}, {output.counted(len(hits), 'hit')}")
     for hit in hits:
         page = f", page {hit.page}" if hit.page else ""
         output.line()
@@ -91,11 +105,8 @@ def _recipe(conn: Connection, alias: str | None, build_id: int | None) -> str:
         return recipes[0]
     if build_id is not None:
         raise NotFound(f"there is no build B-{build_id}", hint="`tracestore builds` lists them")
-    rows = store.table(conn, "select distinct index_alias from tracestore.alias_history order by 1")
-    known = [row["index_alias"] for row in rows]
-    near = difflib.get_close_matches(alias or "", known, n=1)
-    known_ones = f"known: {', '.join(known)}" if known else "`tracestore publish BUILD --alias A` makes one"
-    raise NotFound(f"alias {alias} does not exist", hint=f"did you mean {near[0]}?" if near else known_ones)
+    require_alias(conn, alias or "")
+    raise NotFound(f"alias {alias} serves nothing", hint="`tracestore publish BUILD --alias A` lets it serve")
 
 
 def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:
@@ -104,10 +115,20 @@ def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        return parse_build_id(text), None
-    if text.isdigit():  # `20260304` is a date to Python, but a build to whoever lists builds
-        return parse_build_id(text), None
+        time = None
+    if time is None or text.isdigit():  # `20260304` is a date to Python, but a build to whoever lists builds
+        return _build_of(text), None
     return None, time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _build_of(text: str) -> int:
+    try:
+        return parse_build_id(text)
+    except InputError:
+        raise InputError(
+            f"{text!r} is neither a build nor a time",
+            hint="write a build as B-7 or 7, a time as 2026-03-04 or 2026-03-04T09:14:22Z",
+        ) from None
 
 
 def _parse_filter(text: str | None) -> Any:

@@ -26,6 +26,9 @@ from .errors import (
 
 Connection = psycopg.Connection[Any]
 
+# What text, json and numbers of Postgres cannot hold, where a caller sent it.
+_CANNOT_HOLD = ("22P02", "22P05", "22021", "22003")
+
 # SQLSTATE -> error; the states of class TS are raised by sql/functions and the triggers.
 _OURS: dict[str, type[TracestoreError]] = {
     "TS001": InputError,  # an argument that makes no sense
@@ -48,8 +51,7 @@ def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Conne
     ``vectors=False`` is for databases where the extension may not be there yet.
     """
     with driver_errors():
-        # Said, since a database, a role or the environment may have set another encoding for its clients.
-        conn = psycopg.connect(dsn, autocommit=True, application_name="tracestore", client_encoding="UTF8")
+        conn = _open(dsn)
         try:
             _put_the_system_first(conn)
             if vectors:
@@ -59,6 +61,18 @@ def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Conne
             conn.close()
             raise
         return conn
+
+
+def _open(dsn: str) -> Connection:
+    try:
+        # Said, since a database, a role or the environment may have set another encoding for its clients.
+        return psycopg.connect(dsn, autocommit=True, application_name="tracestore", client_encoding="UTF8")
+    except psycopg.ProgrammingError as error:
+        what = str(error).partition(': "postgres')[0]  # a URI may hold a password
+        raise ConfigError(
+            f"the connection string cannot be read: {' '.join(what.split())}",
+            hint='write "host=db dbname=evidence user=me" or postgresql://me@db/evidence',
+        ) from error
 
 
 def _put_the_system_first(conn: Connection) -> None:
@@ -130,11 +144,13 @@ def translate(error: psycopg.Error) -> TracestoreError:
         if kind is StoreError:
             return StoreError(message, sqlstate=state, hint=hint)
         return kind(message, hint=hint)
-    if isinstance(error, psycopg.OperationalError) and state is None:
-        return ConfigError(
+    if state is None and isinstance(error, psycopg.OperationalError):
+        return StoreError(
             f"cannot reach the database: {message}",
             hint="check --dsn or TRACESTORE_DATABASE_URL, and that the server runs",
         )
+    if state in _CANNOT_HOLD or (state is None and isinstance(error, psycopg.DataError)):
+        return InputError(message, hint=hint or "Postgres holds no NUL and no half surrogate pair in a text")
     if state in ("42501", "28000", "28P01"):
         return StoreError(
             message, sqlstate=state, hint=hint or "the role lacks a privilege; ask the owner of the store"

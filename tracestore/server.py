@@ -73,6 +73,8 @@ def ensure_running(
     fails; its hint then has the end of the server's log.
     """
     with _system_errors(store):
+        if create and not store.exists():
+            locate(version or DEFAULT_VERSION)  # no folder is made for a server that cannot run
         place = open_place(store, create=create)
         server = _already_up(place, version)
         if server is not None:

@@ -2,7 +2,7 @@
 
 Folder ``soak/plugin`` on PYTHONPATH installs it. Environment: ``CRASHING_LOG`` names the file that gets a line for
 each text handed over; ``CRASHING_BATCH`` is the batch (from 1) at which ``CRASHING_HOW`` happens:
-``fail``, ``kill`` (this process) or ``kill PID``.
+``fail``, ``wait`` (for a signal), ``kill`` (this process) or ``kill PID``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CrashingEmbedder:
         return cls(spec)
 
     def embed(self, texts: Sequence[str], *, kind: Kind) -> Vector:
-        """Write the texts down, then answer, fail or die."""
+        """Write the texts down, then answer, fail, wait or die."""
         if list(texts) != [PROBE_TEXT]:
             self._batches += 1
             lines = "".join(sha256(text.encode()).hexdigest() + "\n" for text in texts)
@@ -44,6 +44,8 @@ class CrashingEmbedder:
                 how, *process = os.environ["CRASHING_HOW"].split()
                 if how == "fail":
                     raise RuntimeError("the model is out of order")
+                if how == "wait":
+                    signal.pause()
                 os.kill(int(process[0]) if process else os.getpid(), signal.SIGKILL)
         return self._model.embed(texts, kind=kind)
 

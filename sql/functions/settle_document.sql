@@ -14,7 +14,9 @@ begin
   select v.version_key, tracestore.supersession_at(v.doc_key, v.version_key, v.effective_from, cutoff) = 'declared'
   into v_current, v_ended
   from tracestore_data.document_version v
-  where v.doc_key = settle_document.doc_key and v.version_state <> 'withdrawn' and v.effective_from <= cutoff
+  where v.doc_key = settle_document.doc_key and v.version_state <> 'withdrawn'
+    -- What was in effect once stays so: the cut-off of a build may lie before the newest ingest.
+    and (v.effective_from <= cutoff or v.version_state in ('current', 'superseded'))
   order by v.effective_from desc, v.version_seq desc
   limit 1;
   with ranked as (

@@ -82,7 +82,7 @@ def _indexes(conn: Connection, collection: str) -> list[tuple[int, dict[str, Any
         rows = conn.execute("select * from tracestore.indexes_of(%s)", [collection]).fetchall()
     if not rows:
         raise NotFound(
-            f"there is no collection {collection!r}", hint="tracestore ingest COLLECTION PATH makes one"
+            f"there is no collection {collection!r}", hint="`tracestore ingest PATH --collection C` makes one"
         )
     return [(index_id, settings) for index_id, settings in rows if index_id is not None]
 

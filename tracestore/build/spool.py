@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 
 from tracestore.build.claims import Claim
+from tracestore.errors import TracestoreError
 
 _IN_MEMORY = 64 * 1024 * 1024
 
@@ -30,17 +33,32 @@ class Spool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # a full disk once more, for bytes that nobody wants any longer
+            self._file.close()
 
     def write(self, version_key: int, claims: list[Claim]) -> None:
         """Append the chunks of one version."""
         rows: list[StoredClaim] = [claim[:-1] for claim in claims]
-        pickle.dump((version_key, rows), self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            pickle.dump((version_key, rows), self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        except OSError as error:
+            raise _no_room(error) from error
         self._batches += 1
         self.chunk_counts[version_key] = len(rows)
 
     def read(self) -> Iterator[tuple[int, list[StoredClaim]]]:
         """Yield each version and its chunks in the order of writing."""
-        self._file.seek(0)
+        try:
+            self._file.seek(0)
+        except OSError as error:  # what was buffered is written now
+            raise _no_room(error) from error
         for _ in range(self._batches):
             yield pickle.load(self._file)
+
+
+def _no_room(error: OSError) -> TracestoreError:
+    what = "no room left for" if error.errno == errno.ENOSPC else f"cannot store ({error.strerror})"
+    return TracestoreError(
+        f"{what} the chunks of this build in the temporary folder",
+        hint="free disk space there, or name another folder in TMPDIR, and build again",
+    )
