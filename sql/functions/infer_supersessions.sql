@@ -8,19 +8,25 @@ as $$
 declare
   v_count bigint;
 begin
-  -- Only inside a family somebody named, only between current versions, and only where one is clearly newer.
-  with member as (
+  -- Only inside a family, which somebody named when two documents share it; only between current versions, and only
+  -- where one is clearly newer. Families first: they are few, and a collection has many documents.
+  with family as (
+    select d.collection_id, d.family_id
+    from tracestore_data.collection c
+    join tracestore_data.document d using (collection_id)
+    where c.slug = infer_supersessions.collection
+    group by d.collection_id, d.family_id
+    having count(*) > 1
+  ),
+  member as (
     select d.doc_key, d.family_id, v.version_key, v.effective_from,
       first_value(d.doc_key) over newest_first as newest_doc,
       first_value(v.version_key) over newest_first as newest_version,
       first_value(v.effective_from) over newest_first as newest_from
-    from tracestore_data.collection c
-    join tracestore_data.document d using (collection_id)
+    from family
+    join tracestore_data.document d using (collection_id, family_id)
     join tracestore_data.document_version v using (doc_key)
-    where c.slug = infer_supersessions.collection and v.version_state = 'current' and v.effective_from <= cutoff
-      and (d.family_id <> d.doc_id
-           or exists (select from tracestore_data.document other
-                      where other.collection_id = d.collection_id and other.family_id = d.doc_id and other.doc_id <> d.doc_id))
+    where v.version_state = 'current' and v.effective_from <= cutoff
     window newest_first as (partition by d.family_id order by v.effective_from desc, d.doc_key desc)
   ),
   guessed as (

@@ -1,0 +1,133 @@
+"""Retention: what is served, held or recent stays; of the rest the manifest stays for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.corpus import build, publish, register
+from tracestore import retention, store
+from tracestore.db import Connection
+from tracestore.embedders.hashing import HashEmbedder
+from tracestore.errors import InputError
+
+EMBEDDER = HashEmbedder(16, "a")
+
+
+@pytest.fixture
+def builds(conn: Connection) -> list[int]:
+    """Return six builds of a document that changes each time, and one that never does."""
+    register(conn, "c", "still.md", "# Still\n\nThis never changes.\n")
+    made = []
+    for number in range(6):
+        register(conn, "c", "moving.md", f"# Moving\n\nThis is number{number}.\n\n## Same\n\nAlways here.\n")
+        made.append(build(conn, "c", EMBEDDER, max_words=20).build_id)
+    return made
+
+
+def _collect(conn: Connection, searchable: int, chunks: int) -> retention.Collected:
+    return retention.collect(conn, retention.plan(conn, "c", searchable, chunks, 0))
+
+
+def _levels(conn: Connection) -> list[str]:
+    return [
+        row["level"] for row in store.table(conn, "select level from tracestore.builds order by build_id")
+    ]
+
+
+def _search(conn: Connection, build_id: int) -> list[tuple[str, str, float]]:
+    from tracestore.embedders.base import embed_query
+
+    hits = store.search(conn, None, embed_query(EMBEDDER, "moving number"), "hash:16:a", as_of_build=build_id)
+    return [(hit.citation, hit.text, hit.score) for hit in hits]
+
+
+def test_a_plan_changes_nothing_and_says_why(conn: Connection, builds: list[int]) -> None:
+    publish(conn, "main", builds[0])
+    store.hold(conn, builds[1], "case 4711")
+    plan = {row.build_id: row for row in retention.plan(conn, "c", 2, 3, 0)}
+    assert {b: plan[b].new_level for b in builds} == dict(
+        zip(builds, ["vectors", "vectors", "manifest", "chunks", "vectors", "vectors"], strict=True)
+    )
+    assert plan[builds[0]].kept_for == "served by an alias"
+    assert plan[builds[1]].kept_for == "held"
+    assert plan[builds[5]].kept_for == "the newest build of its index"
+    assert _levels(conn) == ["vectors"] * 6
+    young = retention.plan(conn, "c", 1, 1, 30)
+    assert all(row.level == row.new_level for row in young)
+
+
+def test_collecting_leaves_every_retained_build_as_it_was(conn: Connection, builds: list[int]) -> None:
+    publish(conn, "main", builds[0])
+    store.hold(conn, builds[2], "case 4711")
+    before = {build_id: _search(conn, build_id) for build_id in builds}
+    report = _collect(conn, 1, 1)
+    assert report.lowered == 3
+    assert report.chunks > 0
+    assert report.manifests == 6
+    for kept in (builds[0], builds[2], builds[5]):
+        assert _search(conn, kept) == before[kept]
+        assert all(check.ok for check in store.verify_build(conn, kept))
+    for gone in (builds[1], builds[3], builds[4]):
+        with pytest.raises(InputError, match="can no longer be searched"):
+            _search(conn, gone)
+        assert len(store.manifest(conn, gone)) == 2
+        assert all(check.ok for check in store.verify_build(conn, gone))
+    assert not any(_collect(conn, 1, 1).__getattribute__(name) for name in ("lowered", "chunks", "vectors"))
+
+
+def test_a_citation_outlives_its_build(conn: Connection, builds: list[int]) -> None:
+    cited = _search(conn, builds[3])
+    _collect(conn, 1, 1)
+    for citation, text, _ in cited:
+        found = store.resolve(conn, citation)
+        assert (found.status, found.text) == ("ok", text)
+
+
+def test_chunks_without_vectors_are_listed_and_not_searched(conn: Connection, builds: list[int]) -> None:
+    report = _collect(conn, 1, 10)
+    assert report.vectors > 0
+    assert report.chunks == 0
+    assert _levels(conn) == ["chunks"] * 5 + ["vectors"]
+    rows = store.table(conn, "select count(*) as n from tracestore.chunks where doc_id = 'moving.md'")
+    assert rows[0]["n"] >= 6
+    assert all(check.ok for build_id in builds for check in store.verify_build(conn, build_id))
+
+
+def test_a_text_whose_vector_was_collected_is_embedded_again_when_it_returns(
+    conn: Connection, builds: list[int]
+) -> None:
+    _collect(conn, 1, 10)
+    register(conn, "c", "moving.md", "# Moving\n\nThis is number0.\n\n## Same\n\nAlways here.\n")
+    report = build(conn, "c", EMBEDDER, max_words=20)
+    assert report.embedding_calls == 1
+    assert all(check.ok for check in store.verify_build(conn, report.build_id))
+    assert any("number0" in text for _, text, _ in _search(conn, report.build_id))
+
+
+def test_what_is_gone_does_not_come_back(conn: Connection, builds: list[int]) -> None:
+    _collect(conn, 1, 1)
+    with pytest.raises(InputError):
+        store.publish(conn, "main", builds[0])
+    with pytest.raises(InputError):
+        store.hold(conn, builds[0], "too late")
+    with pytest.raises(Exception, match="cannot return"):
+        conn.execute("update tracestore_data.build set level = 'vectors' where build_id = %s", [builds[0]])
+
+
+def test_rolling_back_to_a_collected_build_is_refused(conn: Connection, builds: list[int]) -> None:
+    publish(conn, "main", builds[0])
+    publish(conn, "main", builds[5])
+    _collect(conn, 1, 1)
+    with pytest.raises(InputError, match="can no longer be searched"):
+        store.rollback(conn, "main")
+
+
+def test_a_hold_is_a_record(conn: Connection, builds: list[int]) -> None:
+    store.hold(conn, builds[0], "case 4711")
+    assert store.hold(conn, builds[0], "again") == store.hold(conn, builds[0], "and again")
+    assert store.release(conn, builds[0], "closed") is True
+    assert store.release(conn, builds[0]) is False
+    with pytest.raises(Exception, match="record"):
+        conn.execute("update tracestore_data.build_hold set reason = 'other'")
+    with pytest.raises(Exception, match="record"):
+        conn.execute("delete from tracestore_data.build_hold")
