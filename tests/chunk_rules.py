@@ -99,7 +99,9 @@ def _check_cover(text: str, chunking: Chunking) -> None:
     ):
         for span in spans:
             owner.update((place, kind) for place in range(span.start, span.end))
-    count = Counter(owner.get(place, "none") for place, character in enumerate(text) if character not in BLANK)
+    count = Counter(
+        owner.get(place, "none") for place, character in enumerate(text) if character not in BLANK
+    )
     coverage = chunking.coverage(text)
     assert coverage.uncovered == ()
     assert coverage.share == 1.0

@@ -79,8 +79,9 @@ class _Reader:
         """Return what was read in code points, moved by ``shift`` code points."""
         sections, blocks, marks = self._outline.sections, self._blocks, self._marks
         if shift or not self._offsets.is_ascii:
-            spans = [(span[0], span[1]) for span in (*blocks, *marks)]
+            spans = [block[:2] for block in blocks] + [mark[:2] for mark in marks]
             spans += [span for s in sections for span in ((s.start, s.end), (s.start, s.scope_end))]
+            # Each list takes its own spans off the front of one iterator.
             moved = self._offsets.move(spans, shift)
             blocks = [(*span, *block[2:]) for block, span in zip(blocks, moved, strict=False)]
             marks = [Structural(*span, mark.kind) for mark, span in zip(marks, moved, strict=False)]
