@@ -6,6 +6,7 @@ language plpgsql
 stable
 parallel safe
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
   v_nearest tracestore.near_chunk[];
@@ -41,4 +42,4 @@ begin
 end
 $$;
 comment on function tracestore.filtered_chunks(bigint, bigint, @vector@.vector, integer, tracestore.search_filter) is
-  'The nearest chunks of a build among the documents a filter keeps, in total order. Class and family are those at the build, labels are today''s.';
+  'The nearest chunks of a build among the documents a filter keeps, in total order; null keeps all. Class and family are those at the build, labels are today''s.';

@@ -4,16 +4,16 @@ returns table (place bigint, doc_key bigint, makes_it boolean)
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
+-- A plan kept from when the table was empty reads the whole collection for each document, through any index.
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
   v_collection bigint;
   v_bad jsonb;
-  v_id text;
-  v_key bigint;
-  v_ids text[] := '{}';
-  v_keys bigint[] := '{}';
-  v_missing text[] := '{}';
+  v_ids text[];
+  v_missing text[];
+  v_keys bigint[];
   v_made bigint[];
 begin
   select record into v_bad
@@ -35,17 +35,16 @@ begin
     insert into tracestore_data.collection (slug) values (collection) on conflict do nothing;
     select c.collection_id into v_collection from tracestore_data.collection c where c.slug = collection;
   end if;
+  v_ids := array(
+    select distinct (record ->> 'doc_id') collate "C" as doc_id from jsonb_array_elements(records) as record order by doc_id);
   -- Rows that are new first, then locks, both in order of doc_id: nobody who still makes rows holds a lock, and
   -- nobody waits for a smaller id. Deliveries that share documents take turns, in whatever order they list them.
-  -- One id at a time: before the first ANALYZE a join here reads every document of the collection.
-  for v_id in
-    select distinct (record ->> 'doc_id') collate "C" as doc_id from jsonb_array_elements(records) as record order by doc_id
-  loop
-    if not exists (select from tracestore_data.document d where d.collection_id = v_collection and d.doc_id = v_id) then
-      v_missing := v_missing || v_id;
-    end if;
-    v_ids := v_ids || v_id;
-  end loop;
+  v_missing := array(
+    select wanted.doc_id from unnest(v_ids) with ordinality as wanted (doc_id, place)
+    left join lateral (
+      select d.doc_key from tracestore_data.document d
+      where d.collection_id = v_collection and d.doc_id = wanted.doc_id limit 1) known on true
+    where known.doc_key is null order by place);
   with made as (
     insert into tracestore_data.document (collection_id, doc_id, family_id, title, class, owner, review_due, labels)
     select distinct on (missing.doc_id collate "C") v_collection, missing.doc_id, coalesce(record ->> 'family_id', missing.doc_id),
@@ -58,15 +57,16 @@ begin
     returning doc_key
   )
   select array_agg(doc_key) into v_made from made;
-  foreach v_id in array v_ids loop
-    select d.doc_key into v_key from tracestore_data.document d
-    where d.collection_id = v_collection and d.doc_id = v_id
-    for no key update;
-    v_keys := v_keys || v_key;
-  end loop;
+  -- The join is a nested loop over the ids as they stand in the array: this is what orders the locks.
+  select array_agg(locked.doc_key order by wanted.place) into v_keys
+  from unnest(v_ids) with ordinality as wanted (doc_id, place)
+  cross join lateral (
+    select d.doc_key from tracestore_data.document d
+    where d.collection_id = v_collection and d.doc_id = wanted.doc_id
+    for no key update) locked;
   return query
   select place, doc_key,
-    doc_key = any (v_made) and place = min(place) over (partition by doc_key)
+    coalesce(doc_key = any (v_made), false) and place = min(place) over (partition by doc_key)
   from jsonb_array_elements(records) with ordinality as delivered (record, place)
   join unnest(v_ids, v_keys) as locked (doc_id, doc_key) on locked.doc_id = record ->> 'doc_id'
   order by place;

@@ -55,12 +55,19 @@ begin
     v_path,
     tracestore.page_of(v.pages, c.span_start)
   from unnest(v_nearest) with ordinality as n (version_key, ordinal, added_build, distance_key, place)
-  join tracestore_data.chunk c
-    on c.index_id = served.index_id and c.version_key = n.version_key and c.ordinal = n.ordinal
-    and c.added_build = n.added_build
-  join tracestore_data.manifest_entry m
-    on m.index_id = served.index_id and m.version_key = n.version_key
-    and m.added_build <= served.build_id and (m.removed_build is null or m.removed_build > served.build_id)
+  -- OFFSET 0: row by row through the keys, whatever the statistics say right after a build.
+  cross join lateral (
+    select c.ordinal, c.span_start, c.span_end, c.byte_start, c.byte_end, c.context_start, c.context_end, c.heading_path, c.span_sha256
+    from tracestore_data.chunk c
+    where c.index_id = served.index_id and c.version_key = n.version_key and c.ordinal = n.ordinal
+      and c.added_build = n.added_build
+    offset 0) c
+  cross join lateral (
+    select m.family_id, m.version_state
+    from tracestore_data.manifest_entry m
+    where m.index_id = served.index_id and m.version_key = n.version_key
+      and m.added_build <= served.build_id and (m.removed_build is null or m.removed_build > served.build_id)
+    offset 0) m
   join tracestore_data.document_version v on v.version_key = n.version_key
   join tracestore_data.document d on d.doc_key = v.doc_key
   cross join tracestore_data.store s

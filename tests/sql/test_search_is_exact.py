@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -26,31 +29,38 @@ def words(prefix: str, count: int) -> list[str]:
     return [f"{prefix}{number}" for number in range(count)]
 
 
-def spread(conn: Connection, all_words: list[str], documents: int, seed: int) -> None:
+def spread(conn: Connection, collection: str, all_words: list[str], documents: int, seed: int) -> None:
     """Deal words out to documents, some of them to several."""
     rng = np.random.default_rng(seed)
     for number in range(documents):
         dealt = all_words[number::documents] + list(rng.choice(all_words, 3))
-        register_words(conn, "c", f"doc {number}", dealt)
+        register_words(conn, collection, f"doc {number}", dealt)
 
 
-@pytest.mark.parametrize("make", [random_units, coarse_units], ids=["random", "many ties"])
-@pytest.mark.parametrize("k", [1, 2, 40, 41, 200, 1000, 1001, 10_000])
-def test_the_k_best_are_those_of_brute_force(conn: Connection, make: object, k: int) -> None:
+@pytest.fixture(scope="module", params=["random", "many ties"])
+def served(request: pytest.FixtureRequest, module_conn: Connection) -> tuple[str, Callable[..., Any]]:
+    """Return an alias that serves 1,320 chunks, and what made their vectors."""
+    make: Callable[..., Any] = random_units if request.param == "random" else coarse_units
     embedder = TableEmbedder(DIMENSION)
     known = words("w", 1200)
-    assert callable(make)
-    embedder.learn(dict(zip(known, make(len(known), DIMENSION, seed=k), strict=True)))
-    spread(conn, known, 40, seed=k)
-    made = build(conn, "c", embedder)
-    publish(conn, "live", made.build_id)
-    for query in make(3, DIMENSION, seed=k + 1):
-        wanted = brute_force(conn, made.build_id, query)
-        assert len(wanted) == made.chunks == 1320
-        found = search(conn, "live", query, RECIPE, k)
+    embedder.learn(dict(zip(known, make(len(known), DIMENSION, seed=1), strict=True)))
+    spread(module_conn, request.param, known, 40, seed=2)
+    publish(module_conn, request.param, build(module_conn, request.param, embedder).build_id)
+    return request.param, make
+
+
+@pytest.mark.parametrize("k", [1, 2, 40, 41, 200, 1000, 1001, 10_000])
+def test_the_k_best_are_those_of_brute_force(
+    module_conn: Connection, served: tuple[str, Callable[..., Any]], k: int
+) -> None:
+    alias, make = served
+    for query in make(3, DIMENSION, seed=k + 3):
+        found = search(module_conn, alias, query, RECIPE, k)
+        wanted = brute_force(module_conn, found[0].build_id, query)
+        assert len(wanted) == 1320
         assert places(found) == wanted[:k]
         assert [hit.rank for hit in found] == list(range(1, min(k, 1320) + 1))
-        assert {(hit.build_id, hit.dense_path) for hit in found} == {(made.build_id, "exact")}
+        assert {hit.dense_path for hit in found} == {"exact"}
 
 
 def test_every_build_of_a_line_is_searched_exactly(conn: Connection) -> None:
