@@ -21,7 +21,7 @@ _FAILED = 4
 
 def builds(
     collection: Annotated[
-        str | None, typer.Argument(metavar="[COLLECTION]", help="Only of this collection.")
+        str | None, typer.Argument(metavar="COLLECTION", help="Only of this collection.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -134,7 +134,7 @@ def list_aliases(as_json: AsJson = False) -> None:
 
 
 def history(
-    alias: Annotated[str | None, typer.Argument(metavar="[ALIAS]", help="Only this alias.")] = None,
+    alias: Annotated[str | None, typer.Argument(metavar="ALIAS", help="Only this alias.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List every switch, latest first.
