@@ -7,60 +7,46 @@ from importlib.metadata import version
 from typing import Annotated
 
 import typer
+import typer.main
 
-from . import (
-    build,
-    builds,
-    changes,
-    chunks,
-    db,
-    demo,
-    documents,
-    errors,
-    evidence,
-    ingest,
-    output,
-    retention,
-    search,
-    supersession,
-    switching,
-)
-from .options import Debug, Dsn, add_command, print_help, remember
+from . import errors, output
+from .lazy import lazy_group
+from .options import Debug, Dsn, print_help, remember
 
 app = typer.Typer(
     name="tracestore",
     help="A retrieval store on Postgres and pgvector in which every hit is evidence.",
+    cls=lazy_group(
+        {
+            "demo": "demo:demo",
+            "ingest": "ingest:ingest",
+            "chunks": "chunks:chunks",
+            "build": "build:build",
+            "search": "search:search",
+            "resolve": "evidence:resolve",
+            "show": "evidence:show",
+            "builds": "builds:builds",
+            "manifest": "builds:manifest",
+            "verify": "builds:verify",
+            "publish": "builds:publish",
+            "documents": "documents:documents",
+            "withdraw": "documents:withdraw",
+            "restore": "documents:restore",
+            "erase": "documents:erase",
+            "supersede": "supersession:supersede",
+            "rollback": "switching:rollback",
+            "diff": "changes:diff",
+            "hold": "retention:hold",
+            "release": "retention:release",
+            "gc": "retention:gc",
+            "alias": "builds:alias_app",
+            "db": "db:app",
+        }
+    ),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for _command in (
-    demo.demo,
-    ingest.ingest,
-    chunks.chunks,
-    build.build,
-    search.search,
-    evidence.resolve,
-    evidence.show,
-    builds.builds,
-    builds.manifest,
-    builds.verify,
-    builds.publish,
-    documents.documents,
-    documents.withdraw,
-    documents.restore,
-    documents.erase,
-    supersession.supersede,
-    switching.rollback,
-    changes.diff,
-    retention.hold,
-    retention.release,
-    retention.gc,
-):
-    add_command(app, _command)
-add_command(builds.alias_app, switching.retire)
-app.add_typer(builds.alias_app, name="alias")
-app.add_typer(db.app, name="db")
 
 
 def _print_version(value: bool) -> None:
@@ -86,4 +72,18 @@ def options(
 def main() -> None:
     """Run the command line."""
     output.prepare()
-    sys.exit(errors.guarded(lambda: app(standalone_mode=False) or 0))
+    sys.exit(errors.guarded(_run))
+
+
+def _run() -> int:
+    """Run the command that the arguments name.
+
+    Without typer's own main, which would answer an interruption and a closed pipe in its way before ours.
+    """
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("tracestore", sys.argv[1:]) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0

@@ -46,9 +46,10 @@ def build(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a build of COLLECTION: chunk and embed what changed since the latest build.
+    """Make a build of COLLECTION.
 
-    Without settings it builds the only index of the collection again.
+    It chunks and embeds what changed since the latest build. Without settings it builds the only index of
+    the collection again.
     Example: tracestore build guides --recipe hash:128:a --max-words 20 --publish main
     """
     wanted = Wanted(

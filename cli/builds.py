@@ -13,6 +13,7 @@ from . import output
 from .connection import open_store
 from .names import require_alias, require_collection
 from .options import AsJson, Build, Reason, add_command, command_group
+from .switching import retire
 
 alias_app = command_group("What is served, and what was.")
 
@@ -21,7 +22,7 @@ _FAILED = 4
 
 def builds(
     collection: Annotated[
-        str | None, typer.Argument(metavar="[COLLECTION]", help="Only of this collection.")
+        str | None, typer.Argument(metavar="COLLECTION", help="Only of this collection.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -134,7 +135,7 @@ def list_aliases(as_json: AsJson = False) -> None:
 
 
 def history(
-    alias: Annotated[str | None, typer.Argument(metavar="[ALIAS]", help="Only this alias.")] = None,
+    alias: Annotated[str | None, typer.Argument(metavar="ALIAS", help="Only this alias.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List every switch, latest first.
@@ -168,3 +169,4 @@ def history(
 
 add_command(alias_app, list_aliases, "list")
 add_command(alias_app, history)
+add_command(alias_app, retire)

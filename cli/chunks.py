@@ -21,7 +21,9 @@ _MARKDOWN_SUFFIXES = {".md", ".markdown"}
 
 
 def chunks(
-    file: Annotated[Path, typer.Argument(help="A .md file, or plain text.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A .md file, or plain text.", show_default=False)
+    ],
     recipe: Recipe = None,
     max_words: Annotated[int | None, typer.Option(help="Words a chunk, at most (default 60).")] = None,
     max_tokens: Annotated[
@@ -33,9 +35,10 @@ def chunks(
     hard_limit: Annotated[int, typer.Option(help="Characters a chunk, at most.")] = 4000,
     as_json: AsJson = False,
 ) -> None:
-    """Show the chunks of FILE: spans, heading paths, text, and what no chunk shows.
+    """Show how FILE is cut into chunks.
 
-    Nothing is stored. Positions are code points from 0; --json has bytes as well.
+    Spans, heading paths, text, and what no chunk shows. Nothing is stored. Positions are code points from 0;
+    --json has bytes as well.
     Example: tracestore chunks handbook.md --max-words 20
     """
     if max_words is None and max_tokens is None:

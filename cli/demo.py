@@ -10,8 +10,9 @@ from .connection import open_store
 
 
 def demo() -> None:
-    """Show the whole way in an empty folder: generate guides, build, measure, search, resolve, break, erase.
+    """Show the whole way on 300 generated guides, in an empty folder.
 
+    It builds, measures, searches, resolves, breaks and erases.
     Example: tracestore demo
     """
     with open_store(create=True) as conn:

@@ -18,12 +18,12 @@ from .names import require_collection
 from .options import AsJson, Collection, InCollection, NeededReason
 
 DocIds = Annotated[
-    list[str] | None, typer.Argument(metavar="DOC_ID...", help="The documents.", show_default=False)
+    list[str] | None, typer.Argument(metavar="DOC_ID", help="The documents.", show_default=False)
 ]
 Versions = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="DOC_ID[@VERSION_ID]...", help="Documents, or single versions of them.", show_default=False
+        metavar="DOC_ID[@VERSION_ID]", help="Documents, or single versions of them.", show_default=False
     ),
 ]
 FromFile = Annotated[
@@ -96,8 +96,9 @@ def erase(
     from_file: FromFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remove the text of documents or versions, and all that was made of it. For good.
+    """Remove the text of documents or versions for good.
 
+    Chunks and vectors that were made of it go too; that it existed stays on record.
     Example: tracestore erase tunelo@v1 --collection guides --reason "request 4711"
     """
 

@@ -18,14 +18,23 @@ from . import output, state
 
 def guarded(command: Callable[[], int]) -> int:
     """Run a command and return its exit code, whatever happens."""
+    code = _attempt(command)
+    flushed = _attempt(_flush)
+    return code or flushed  # a check that failed has failed, also for a reader who saw enough
+
+
+def _attempt(command: Callable[[], int]) -> int:
     try:
-        code = command()
-        sys.stdout.flush()
+        return command()
     except BaseException as error:  # noqa: BLE001 - the last line of defence: every error becomes one line
         if state.debug:
             traceback.print_exc()
         return _report(error)
-    return code
+
+
+def _flush() -> int:
+    sys.stdout.flush()
+    return 0
 
 
 def _report(error: BaseException) -> int:

@@ -25,7 +25,7 @@ _MISMATCH = 4
 
 
 def resolve(citation: Citation, as_json: AsJson = False) -> None:
-    """Print the exact words of a citation, or say why that is not possible.
+    """Print the exact words of a citation, or say why not.
 
     Exit code 3: the version is missing. Exit code 4: the stored text is not what was cited.
     Example: tracestore resolve "tracestore:guides/tunelo@v1#char=302,389;sha256=6f2846174c4b6fba"
@@ -40,8 +40,9 @@ def resolve(citation: Citation, as_json: AsJson = False) -> None:
 
 
 def show(citation: Citation, as_json: AsJson = False) -> None:
-    """Show a cited passage marked in its section, with document, version, state and page.
+    """Show a cited passage marked in its section.
 
+    With document, version, state and, where it is known, page.
     Example: tracestore show "tracestore:guides/tunelo@v1#char=302,389;sha256=6f2846174c4b6fba"
     """
     with open_store() as conn:

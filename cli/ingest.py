@@ -25,7 +25,9 @@ def ingest(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders, text files, files of JSON Lines, - for standard input.", show_default=False
+            metavar="PATH",
+            help="Folders, text files, files of JSON Lines, - for standard input.",
+            show_default=False,
         ),
     ],
     collection: InCollection,
@@ -37,9 +39,10 @@ def ingest(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Store every text of PATHS that says something new; nothing happens to the others.
+    """Store every text of PATHS that says something new.
 
-    A document that cannot be stored is named on stderr, and the others are stored.
+    Nothing happens to the others. A document that cannot be stored is named on stderr, and the others are
+    stored.
     Example: tracestore ingest handbook/ --collection handbook
     """
     skipped: list[Path] = []

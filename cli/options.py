@@ -56,7 +56,8 @@ def add_command(
         inspect.Parameter("dsn", keyword, default=None, annotation=Dsn),
         inspect.Parameter("debug", keyword, default=False, annotation=Debug),
     ]
-    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
+    run.__name__, run.__module__ = function.__name__, function.__module__
+    run.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("\nExample:", "\n\nExample:")
     run.__annotations__ = {**hints, **_SHARED}
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     app.command(name, **settings)(run)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, LiteralString, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from tracestore.db import Connection, driver_errors
 from tracestore.errors import InputError, NotFound
 from tracestore.types import BuildDifference, Hit, Member, Resolution, ServedBuild, Verification
+
+if TYPE_CHECKING:  # numpy takes longer to import than most calls take
+    import numpy as np
+    from numpy.typing import NDArray
 
 Row = TypeVar("Row")
 

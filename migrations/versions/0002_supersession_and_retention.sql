@@ -150,3 +150,16 @@ create trigger index_settings_are_immutable
   before update of settings, collection_id, recipe_key on tracestore_data.retrieval_index
   for each row when ((old.settings, old.collection_id, old.recipe_key) is distinct from (new.settings, new.collection_id, new.recipe_key))
   execute function tracestore_data.refuse_change();
+
+-- Samples of what erasure removes must not stay in pg_statistic, which any reader of pg_stats sees. Naming the type again
+-- rewrites nothing and drops the samples there are; a column that is no longer sampled would keep them for ever.
+alter table tracestore_data.document alter column title type text;
+alter table tracestore_data.document alter column title set statistics 0;
+alter table tracestore_data.document_event alter column old_value type jsonb, alter column new_value type jsonb;
+alter table tracestore_data.document_event alter column old_value set statistics 0, alter column new_value set statistics 0;
+alter table tracestore_data.document_version
+  alter column source_uri type text, alter column pages type jsonb, alter column attributes type jsonb;
+alter table tracestore_data.document_version
+  alter column source_uri set statistics 0, alter column pages set statistics 0, alter column attributes set statistics 0;
+alter table tracestore_data.build alter column failure type text;
+alter table tracestore_data.build alter column failure set statistics 0;

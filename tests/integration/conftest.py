@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.file_database import module_conn, module_dsn
 from tracestore import server
 from tracestore.errors import NotFound
+
+__all__ = ["module_conn", "module_dsn"]
 
 
 @pytest.fixture
