@@ -1,3 +1,16 @@
+-- requires: supersession_at
+create function tracestore.has_ended(version tracestore_data.document_version, effective timestamptz)
+returns boolean
+language sql
+stable
+begin atomic
+  -- A text that returns at a later time is news. One that does not say when it applies may be yesterday's file again.
+  select effective is not null
+    and tracestore.supersession_at((version).doc_key, (version).version_key, (version).effective_from, effective) is not distinct from 'declared';
+end;
+comment on function tracestore.has_ended(tracestore_data.document_version, timestamptz) is
+  'Internal to known_version: whether a version was declared superseded before a text that says when it applies.';
+
 create function tracestore.known_version(
   doc_key bigint, withdrawn boolean, effective timestamptz, as_of timestamptz, text_sha256 bytea)
 returns tracestore_data.document_version
@@ -16,7 +29,7 @@ begin
   where v.doc_key = known_version.doc_key and v.effective_from <= coalesce(effective, as_of)
     and (v.version_state <> 'withdrawn' or withdrawn)
   order by v.effective_from desc, v.version_seq desc limit 1;
-  if v_known.content_sha256 = text_sha256 then
+  if v_known.content_sha256 = text_sha256 and not tracestore.has_ended(v_known, effective) then
     return v_known;
   end if;
   if effective < as_of then
@@ -25,7 +38,7 @@ begin
     where v.doc_key = known_version.doc_key and v.effective_from <= as_of
       and (v.version_state <> 'withdrawn' or withdrawn)
     order by v.effective_from desc, v.version_seq desc limit 1;
-    if v_known.content_sha256 = text_sha256 then
+    if v_known.content_sha256 = text_sha256 and not tracestore.has_ended(v_known, effective) then
       return v_known;
     end if;
   end if;

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
+import hashlib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from fnmatch import fnmatch
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from tracestore.errors import ConfigError, DocumentError, InputError
+from tracestore.errors import DocumentError
 
 from .files import MEDIA_TYPES
-from .model import MAX_TEXT_BYTES, SourceDocument
-from .text import check_content, id_fault, too_large
+from .git_repository import Change, Repository
+from .model import SourceDocument
+from .text import check_content, displayed, id_fault, too_large
 
-_RENAME = "-M60%"
 _LABEL_DIGITS = 12
-_FILE_MODES = ("100644", "100755")
+_TICK = timedelta(seconds=1)  # the unit of git's clock
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """A document whose file was deleted, and when."""
 
     doc_id: str
@@ -30,180 +31,223 @@ class Ended:
     reason: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class KnownDocuments:
+    """What a collection has of a repository already, so that a document keeps its id when its file is renamed.
+
+    ``by_source`` has the doc ids by source_uri. Erasure takes the source_uri away; ``erased`` has the doc ids of
+    erased versions by label and SHA-256, so that what was erased does not come back under another name.
+    """
+
+    by_source: Mapping[str, str] = field(default_factory=dict)
+    erased: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class _Revision:
     commit: str
-    committed_at: datetime
+    effective_from: datetime
     path: str
     blob: str
 
+    @property
+    def label(self) -> str:
+        return self.commit[:_LABEL_DIGITS]
+
+    @property
+    def source_uri(self) -> str:
+        return f"git:{self.commit}:{_shown(self.path)}"
+
 
 @dataclass(slots=True)
+class _Life:
+    """A file from where it was added to where it was deleted."""
+
+    revisions: list[_Revision]
+    ended_at: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(eq=False, slots=True)
 class _File:
-    """One file through its renames; ``path`` is its latest name."""
+    """A file through its renames, deletions and returns; ``path`` is its latest name."""
 
     path: str
-    revisions: list[_Revision] = field(default_factory=list)
-    ends: list[tuple[datetime, str]] = field(default_factory=list)
+    doc_id: str = ""
+    lives: list[_Life] = field(default_factory=list)
 
-    def next_time(self, committed_at: datetime) -> datetime:
-        """Return the time of a revision, later than all before it: the clocks of committers differ."""
-        times = [revision.committed_at for revision in self.revisions[-1:]] + [time for time, _ in self.ends[-1:]]
-        return max([committed_at, *(time + timedelta(seconds=1) for time in times)])
+    def add(self, change: Change, path: str, committed_at: datetime) -> None:
+        """Note a revision; a change of nothing but name or mode is none."""
+        self.path = path
+        time = self._after_all(committed_at)
+        if not self.lives or self.lives[-1].ended_at is not None:
+            self.lives.append(_Life([]))
+        revisions = self.lives[-1].revisions
+        if not revisions or revisions[-1].blob != change.blob:
+            revisions.append(_Revision(change.commit, time, path, change.blob))
+
+    def end(self, change: Change, committed_at: datetime) -> None:
+        """Note that the file is no more, or no longer among the files that were asked for."""
+        life = self.lives[-1]
+        what = "deleted" if change.new is None else f"moved to {_shown(change.new)}"
+        life.ended_at, life.reason = (
+            self._after_all(committed_at),
+            f"{what} in commit {change.commit[:_LABEL_DIGITS]}",
+        )
+
+    def revisions(self) -> Iterator[_Revision]:
+        """Yield all revisions, oldest first."""
+        for life in self.lives:
+            yield from life.revisions
+
+    def _after_all(self, committed_at: datetime) -> datetime:
+        """Return the time of a change, later than all before it: the clocks of committers differ."""
+        if not self.lives:
+            return committed_at
+        life = self.lives[-1]
+        return max(committed_at, (life.ended_at or life.revisions[-1].effective_from) + _TICK)
 
 
 class GitHistory:
-    """The texts on the main line of a repository (first parents of ``revision``), oldest change first.
+    """The texts on the main line of a repository: of a merge, what it brought to the branch, when it was merged.
 
-    Files are followed over renames; the latest name is the ``doc_id``. ``patterns`` are shell patterns for whole
-    paths; without any, every text file that ``ingest`` takes from a folder.
+    Files are followed over renames. ``patterns`` are shell patterns for whole paths, or folders; without any, every
+    text file that ``ingest`` takes from a folder.
     """
 
-    def __init__(self, repository: Path, revision: str = "HEAD", patterns: Sequence[str] = ()) -> None:
-        self._repository = repository
+    def __init__(self, path: Path, *, ref: str = "HEAD", patterns: Sequence[str] = ()) -> None:
+        self._repository = Repository(path)
         self._patterns = patterns
         self._files: list[_File] = []
         self._by_path: dict[str, _File] = {}
         self._gone: dict[str, _File] = {}
-        for commit, committed_at, changes in self._log(revision):
-            for change in changes:
-                self._apply(commit, committed_at, *change)
+        commits = self._repository.main_line(ref)
+        times = {commit.name: commit.committed_at for commit in commits}
+        for change in self._repository.changes(commits, self._pathspecs()):
+            self._apply(change, times[change.commit])
+        self.name_documents(KnownDocuments())
 
-    def documents(self) -> Iterator[SourceDocument | DocumentError]:
-        """Yield every revision as a version: label and time are the commit's."""
-        named = [(doc_id, revision) for doc_id, file in self._named() for revision in file.revisions]
-        named.sort(key=lambda pair: (pair[1].committed_at, pair[0]))
-        contents = self._blobs([revision.blob for _, revision in named])
-        for (doc_id, revision), content in zip(named, contents, strict=True):
-            source = f"{revision.commit[:_LABEL_DIGITS]}:{revision.path}"
-            try:
-                fault = id_fault(doc_id)
-                if fault:
-                    raise DocumentError(f"{source}: the name {fault}", source=source, hint="rename it")
-                if len(content) > MAX_TEXT_BYTES:
-                    raise too_large(source)
-                check_content(content, source)
-            except DocumentError as error:
-                yield error
-                continue
-            yield SourceDocument(
-                {
-                    "doc_id": doc_id,
-                    "version_id": revision.commit[:_LABEL_DIGITS],
-                    "effective_from": revision.committed_at.isoformat(),
-                    "media_type": MEDIA_TYPES.get(PurePosixPath(revision.path).suffix.lower(), "text/plain"),
-                    "source_uri": f"git:{revision.commit}:{revision.path}",
-                    "attributes": {"commit": revision.commit, "path": revision.path},
-                },
-                content,
-                source,
-            )
+    def name_documents(self, known: KnownDocuments) -> None:
+        """Give each file its doc_id: that which it has already, otherwise its latest name.
 
-    def ended(self) -> list[Ended]:
-        """Return when files were deleted, in order of time."""
-        ends = [
-            Ended(doc_id, time, f"deleted in commit {commit[:_LABEL_DIGITS]}")
-            for doc_id, file in self._named()
-            for time, commit in file.ends
-        ]
-        return sorted(ends, key=lambda end: (end.ended_at, end.doc_id))
-
-    def _named(self) -> Iterator[tuple[str, _File]]:
-        """Yield each file with its doc_id; of two that end up under one name, the deleted one is marked."""
-        taken: set[str] = {unicodedata.normalize("NFC", path) for path in self._by_path}
+        Of two files of one name the one that is there now gets it, or the older; the other is marked by its first
+        commit.
+        """
+        taken: set[str] = set()
+        unnamed: list[_File] = []
+        erased_labels = {label for label, _ in known.erased}
         for file in self._files:
-            doc_id = unicodedata.normalize("NFC", file.path)
-            if self._by_path.get(file.path) is not file and doc_id in taken:
-                doc_id = f"{doc_id}~{file.ends[-1][1][:_LABEL_DIGITS]}"
-            taken.add(doc_id)
-            yield doc_id, file
+            file.doc_id = self._known_id(file, known, erased_labels) or ""
+            taken.add(file.doc_id)
+            if not file.doc_id:
+                unnamed.append(file)
+        for file in sorted(unnamed, key=lambda file: self._by_path.get(file.path) is not file):
+            file.doc_id = doc_id = unicodedata.normalize("NFC", file.path)
+            digits = _LABEL_DIGITS
+            while file.doc_id in taken:
+                file.doc_id = f"{doc_id}~{next(file.revisions()).commit[:digits]}"
+                digits += 1
+            taken.add(file.doc_id)
 
-    def _apply(self, commit: str, committed_at: datetime, status: str, blob: str, old: str, new: str) -> None:
-        if status == "R" and old in self._by_path:
-            file = self._by_path.pop(old)
-            file.path = new
-            self._by_path[new] = file
-        if status == "D" or (status == "R" and not self._wanted(new)):
-            file_gone = self._by_path.pop(new if status == "R" else old, None)
-            if file_gone is not None:
-                file_gone.ends.append((file_gone.next_time(committed_at), commit))
-                self._gone[file_gone.path] = file_gone
+    def lives(self) -> Iterator[tuple[Iterator[SourceDocument | DocumentError], list[Ended]]]:
+        """Yield revisions in the order to store them, each time with the deletions to record afterwards.
+
+        First all files up to their first deletion, then those that returned up to their second, and so on: a text
+        that returns is news only to a store that knows of the deletion.
+        """
+        for number in range(max((len(file.lives) for file in self._files), default=0)):
+            files = [(file.doc_id, file.lives[number]) for file in self._files if number < len(file.lives)]
+            ended = [
+                Ended(doc_id, life.ended_at, life.reason)
+                for doc_id, life in files
+                if life.ended_at is not None
+            ]
+            yield self._documents(files), [end for end in ended if id_fault(end.doc_id) is None]
+
+    def _documents(self, files: Sequence[tuple[str, _Life]]) -> Iterator[SourceDocument | DocumentError]:
+        revisions = [(doc_id, revision) for doc_id, life in files for revision in life.revisions]
+        with closing(self._repository.contents(revision.blob for _, revision in revisions)) as contents:
+            for (doc_id, revision), content in zip(revisions, contents, strict=True):
+                try:
+                    document = _document(doc_id, revision, content)
+                except DocumentError as error:
+                    yield error
+                else:
+                    yield document
+
+    def _known_id(self, file: _File, known: KnownDocuments, erased_labels: set[str]) -> str | None:
+        for revision in file.revisions():
+            doc_id = known.by_source.get(revision.source_uri)
+            if doc_id is not None:
+                return doc_id
+        candidates = [revision for revision in file.revisions() if revision.label in erased_labels]
+        if not candidates:
+            return None
+        with closing(self._repository.contents(revision.blob for revision in candidates)) as contents:
+            for revision, content in zip(candidates, contents, strict=True):
+                doc_id = known.erased.get((revision.label, hashlib.sha256(content or b"").hexdigest()))
+                if doc_id is not None:
+                    return doc_id
+        return None
+
+    def _apply(self, change: Change, committed_at: datetime) -> None:
+        file = None if change.old is None else self._by_path.pop(change.old, None)
+        if change.new is None or not self._wanted(change.new):
+            if file is not None:
+                file.end(change, committed_at)
+                self._gone[file.path] = file
             return
-        if not self._wanted(new):
-            return
-        known = self._by_path.get(new) or self._gone.pop(new, None)
-        if known is None:
-            known = _File(new)
-            self._files.append(known)
-        self._by_path[new] = known
-        known.revisions.append(_Revision(commit, known.next_time(committed_at), new, blob))
+        if file is None:
+            file = self._gone.pop(change.new, None)
+        if file is None:
+            file = _File(change.new)
+            self._files.append(file)
+        file.add(change, change.new, committed_at)
+        self._by_path[change.new] = file
 
     def _wanted(self, path: str) -> bool:
-        if self._patterns:
-            return any(fnmatch(path, pattern) for pattern in self._patterns)
-        parts = PurePosixPath(path)
-        return parts.suffix.lower() in MEDIA_TYPES and not any(part.startswith(".") for part in parts.parts)
+        is_text = PurePosixPath(path).suffix.lower() in MEDIA_TYPES
+        # `docs/*` means the texts among them, as the folder `docs` does; `docs/*.rst` and `LICENSE` mean what they say.
+        if any(fnmatchcase(path, pattern) and (is_text or pattern[-1:] != "*") for pattern in self._patterns):
+            return True
+        if not is_text or any(part.startswith(".") for part in path.split("/")):
+            return False
+        return not self._patterns or any(
+            pattern == "." or path.startswith(f"{pattern}/") for pattern in self._patterns
+        )
 
-    def _log(self, revision: str) -> Iterator[tuple[str, datetime, list[tuple[str, str, str, str]]]]:
-        """Yield commits, oldest first, each with its changes: status, blob, old path, new path."""
-        raw = self._git(
-            "log", "--first-parent", "-m", "--reverse", _RENAME, "--raw", "-z", "--no-abbrev", "--format=%x00%x00%H %ct",
-            revision, "--",
-        )  # fmt: skip
-        for block in raw.split(b"\0\0\0")[0:] if raw else []:
-            fields = block.strip(b"\0\n").split(b"\0")
-            commit, _, seconds = fields[0].decode().partition(" ")
-            if not commit:
-                continue
-            yield commit, datetime.fromtimestamp(int(seconds), UTC), list(_changes(fields[1:]))
-
-    def _blobs(self, names: Sequence[str]) -> Iterator[bytes]:
-        """Yield the content of each blob, in order, from one process."""
-        with subprocess.Popen(
-            ["git", "-C", str(self._repository), "cat-file", "--batch"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            for name in names:
-                process.stdin.write(name.encode() + b"\n")
-                process.stdin.flush()
-                header = process.stdout.readline().split()
-                if len(header) != 3:
-                    raise InputError(f"the repository lacks object {name}", hint="fetch it whole: git fetch --unshallow")
-                yield process.stdout.read(int(header[2]))
-                process.stdout.read(1)
-            process.stdin.close()
-
-    def _git(self, *arguments: str) -> bytes:
-        try:
-            done = subprocess.run(
-                ["git", "-C", str(self._repository), "-c", "core.quotepath=off", *arguments],
-                check=True,
-                capture_output=True,
-            )
-        except FileNotFoundError:
-            raise ConfigError("there is no git on this machine", hint="install git") from None
-        except subprocess.CalledProcessError as error:
-            reason = " ".join(error.stderr.decode(errors="replace").split())
-            raise InputError(
-                f"git cannot read {self._repository}: {reason[:200]}", hint="name a folder that is a git repository"
-            ) from None
-        return done.stdout
+    def _pathspecs(self) -> list[str]:
+        """Return what git may leave out early: in a repository of mostly code it compares far fewer files."""
+        wanted = self._patterns or [f"*{ending}" for ending in MEDIA_TYPES]
+        if any("\\" in pattern for pattern in wanted):
+            return []  # git's patterns have escapes, Python's have none
+        return [f":(top,icase){pattern}" for pattern in wanted]
 
 
-def _changes(fields: Sequence[bytes]) -> Iterator[tuple[str, str, str, str]]:
-    """Take apart the records of ``--raw -z``: ``:MODE MODE BLOB BLOB STATUS``, then one path or two."""
-    waiting = iter(field for field in fields if field)
-    for head in waiting:
-        modes_and_blobs = head.decode().lstrip("\n:").split(" ")
-        status = modes_and_blobs[4][0]
-        old = _path(next(waiting))
-        new = _path(next(waiting)) if status in "RC" else old
-        if status == "D" or modes_and_blobs[1] in _FILE_MODES:
-            yield status, modes_and_blobs[3], old, new
+def _document(doc_id: str, revision: _Revision, content: bytes | None) -> SourceDocument:
+    path = _shown(revision.path)
+    source = f"{revision.label}:{path}"
+    fault = id_fault(doc_id)
+    if fault:
+        # git hands out bytes; those that are not UTF-8 were decoded to lone surrogates.
+        fault = "is not UTF-8" if "surrogate" in fault else fault
+        raise DocumentError(f"{source}: the name {fault}", source=source, hint="rename it")
+    if content is None:
+        raise too_large(source)
+    check_content(content, source)
+    return SourceDocument(
+        {
+            "doc_id": doc_id,
+            "version_id": revision.label,
+            "effective_from": revision.effective_from.isoformat(),
+            "media_type": MEDIA_TYPES.get(PurePosixPath(revision.path).suffix.lower(), "text/plain"),
+            "source_uri": revision.source_uri,
+            "attributes": {"commit": revision.commit, "path": path},
+        },
+        content,
+        source,
+    )
 
 
-def _path(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="surrogateescape")
+def _shown(path: str) -> str:
+    return displayed(path.encode("utf-8", "surrogateescape"))
