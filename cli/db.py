@@ -8,7 +8,7 @@ import typer
 
 from tracestore import db as database
 
-from . import connection, db_server, output
+from . import connection, db_server, output, scrub
 from .options import AsJson, add_command, command_group
 
 app = command_group("The server of a store and its schema.")
@@ -59,4 +59,5 @@ def psql(context: typer.Context) -> None:
 
 
 add_command(app, upgrade)
+add_command(app, scrub.scrub)
 add_command(app, psql, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
