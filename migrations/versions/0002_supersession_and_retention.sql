@@ -40,6 +40,7 @@ comment on column tracestore_data.supersession.decided_by is 'Who decided.';
 create function tracestore_data.guard_supersession()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op <> 'UPDATE'
@@ -90,6 +91,7 @@ comment on column tracestore_data.build_hold.release_reason is 'Why it was relea
 create function tracestore_data.guard_build_hold()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op <> 'UPDATE' or old.released_at is not null
@@ -121,6 +123,7 @@ comment on column tracestore_data.embedding.vec is 'Unit vector of the recipe''s
 create function tracestore_data.guard_build_level()
 returns trigger
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if array_position(array['manifest', 'chunks', 'vectors'], new.level) > array_position(array['manifest', 'chunks', 'vectors'], old.level) then
