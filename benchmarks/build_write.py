@@ -5,8 +5,9 @@
 The write phase is all that a build does to the database after the model has answered: vectors and lexemes, stored
 batch by batch, and the one transaction that copies manifest and chunks and checks constraints, foreign keys and
 every span, to its commit. The plain COPY puts the same chunk rows and the same vectors and lexemes, computed already,
-into two tables without any constraint or index, in binary, with psycopg, and commits. Rounds alternate; the table
-shows medians. Documents have 20 chunks of 40 words; vectors are those of hash:256:a.
+into two tables without any constraint or index, in binary, with psycopg, and commits. It takes the lexemes as given,
+where a build has to find them: what that alone takes is a line of its own. Build and copy alternate; the table shows
+medians of the rounds. Documents have 20 chunks of 40 words; vectors are those of hash:256:a.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ _CHUNK_TYPES = [*["int8"] * 3, *["int4"] * 8, "bool", "text[]", "bytea", "bytea"
 _EMBEDDING_COLUMNS = "index_id, content_key, vec, lexemes, live, truncated"
 # A value that is in the binary form already goes through as bytes.
 _EMBEDDING_TYPES = ["int8", "bytea", "bytea", "bytea", "bool", "bool"]
+
+_LINES = (
+    "plain COPY", "to_tsvector alone", "vectors and lexemes", "last transaction", "write phase (both)", "whole build",
+)  # fmt: skip
 
 Seconds = dict[str, float]
 
@@ -102,6 +107,7 @@ def one_round(dsn: str, documents: int) -> Seconds:
         chunks, embeddings = rows_of(conn, report.index_id)
         conn.execute("checkpoint")
         seconds |= plain_copy(conn, chunks, embeddings)
+        seconds |= lexing(conn, report.index_id)
         seconds["chunks"] = len(chunks)
         return seconds
 
@@ -198,21 +204,34 @@ def plain_copy(
     return {"plain COPY": time.perf_counter() - started}
 
 
+def lexing(conn: Connection, index_id: int) -> Seconds:
+    """Parse the embedded texts once more, and do nothing else."""
+    conn.execute(
+        "create table public.plain_text as select array_to_string(heading_path, ' > ') || chr(10) || text as line"
+        " from tracestore.chunks where index_id = %s",
+        [index_id],
+    )
+    conn.execute("set max_parallel_workers_per_gather = 0")
+    started = time.perf_counter()
+    conn.execute("select count(to_tsvector('english', line)) from public.plain_text")
+    return {"to_tsvector alone": time.perf_counter() - started}
+
+
 def print_table(rounds: Sequence[Seconds]) -> None:
     """Print medians in Markdown."""
+    for one in rounds:
+        one["write phase (both)"] = one["vectors and lexemes"] + one["last transaction"]
     middle = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
     chunks = int(middle["chunks"])
-    write = statistics.median(one["vectors and lexemes"] + one["last transaction"] for one in rounds)
-    ratio = statistics.median(
-        one["plain COPY"] / (one["vectors and lexemes"] + one["last transaction"]) for one in rounds
-    )
-    print(f"{chunks:,} chunks, 256 dimensions, medians of {len(rounds)} alternating rounds\n")
+    print(f"{chunks:,} chunks, 256 dimensions, medians of {len(rounds)} rounds\n")
     print("| | seconds | rows/s |\n|---|---:|---:|")
-    for name in ("plain COPY", "vectors and lexemes", "last transaction"):
+    for name in _LINES:
         print(f"| {name} | {middle[name]:.2f} | {chunks / middle[name]:,.0f} |")
-    print(f"| write phase (both) | {write:.2f} | {chunks / write:,.0f} |")
-    print(f"| whole build | {middle['whole build']:.2f} | {chunks / middle['whole build']:,.0f} |")
-    print(f"\nplain COPY / write phase: {ratio:.2f} (goal: at least 0.5)")
+    for what, lines in (("plain COPY", _LINES[:1]), ("plain COPY and to_tsvector", _LINES[:2])):
+        ratio = statistics.median(
+            sum(one[line] for line in lines) / one["write phase (both)"] for one in rounds
+        )
+        print(f"\n{what} / write phase: {ratio:.2f}")
 
 
 if __name__ == "__main__":
