@@ -30,7 +30,9 @@ def documents(rows: int) -> Iterator[SourceDocument]:
     """Yield documents of one-line paragraphs, each a chunk of its own."""
     draw = random.Random(7)
     for number in range(rows // CHUNKS_A_DOCUMENT):
-        parts = [f"# Part {part}\n\n{' '.join(draw.choices(WORDS, k=40))}." for part in range(CHUNKS_A_DOCUMENT)]
+        parts = [
+            f"# Part {part}\n\n{' '.join(draw.choices(WORDS, k=40))}." for part in range(CHUNKS_A_DOCUMENT)
+        ]
         record: dict[str, object] = {"doc_id": f"doc-{number:06}", "version_id": "v1"}
         yield SourceDocument(record, "\n\n".join(parts).encode(), f"doc-{number:06}")
 
@@ -71,15 +73,21 @@ def main() -> None:
         query = draw.standard_normal(options.dimension).astype(np.float32)
         calls = {
             "scan": lambda query=query: conn.execute(scan, [query, options.k], prepare=True).fetchall(),
-            "search": lambda query=query: store.search(conn, name, query, embedder.recipe.recipe_id, options.k),
+            "search": lambda query=query: store.search(
+                conn, name, query, embedder.recipe.recipe_id, options.k
+            ),
         }
         for label in draw.permutation(list(calls)):
             times[label].append(timed(calls[label]))
     medians = {label: statistics.median(values) for label, values in times.items()}
-    print(f"| {report.chunks} chunks x {options.dimension}, k={options.k}, {options.queries} queries | p50 ms | ratio |")
+    print(
+        f"| {report.chunks} chunks x {options.dimension}, k={options.k}, {options.queries} queries | p50 ms | ratio |"
+    )
     print("|---|---|---|")
     print(f"| bare ordered scan, keys only | {medians['scan']:.1f} | 1.00 |")
-    print(f"| tracestore.search, exact, evidence rows | {medians['search']:.1f} | {medians['search'] / medians['scan']:.2f} |")
+    print(
+        f"| tracestore.search, exact, evidence rows | {medians['search']:.1f} | {medians['search'] / medians['scan']:.2f} |"
+    )
 
 
 if __name__ == "__main__":

@@ -48,7 +48,9 @@ class DocumentError(InputError):
     ``source`` names the file or the line of a file, ``offset`` is the byte or code point at fault.
     """
 
-    def __init__(self, message: str, *, source: str, offset: int | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, source: str, offset: int | None = None, hint: str | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.source = source
         self.offset = offset

@@ -98,12 +98,8 @@ class Demo:
     def _rebuild(self, shown: BuildReport) -> None:
         again = build(self._conn, self.collection, *_SHOWN.load())
         self._say("")
-        self._say(
-            f"Built with {shown.embedding_calls} embedding calls: index version {shown.index_version}"
-        )
-        self._say(
-            f"Built again with {again.embedding_calls}:           index version {again.index_version}"
-        )
+        self._say(f"Built with {shown.embedding_calls} embedding calls: index version {shown.index_version}")
+        self._say(f"Built again with {again.embedding_calls}:           index version {again.index_version}")
 
     def _search(self) -> Hit:
         item = self.gold[0]
