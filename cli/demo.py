@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from tracestore.config import named_dsn
 from tracestore.demo.run import Demo
 
@@ -16,7 +18,12 @@ def demo() -> None:
     Example: tracestore demo
     """
     with open_store(create=True) as conn:
-        Demo(conn, output.line).run()
+        Demo(conn, _say).run()
     if named_dsn(state.dsn) is None:
         output.line()
         output.line("The store is in .tracestore; its server runs until `tracestore db down`.")
+
+
+def _say(text: str) -> None:
+    if not output.line(text):
+        raise typer.Exit  # nobody reads on

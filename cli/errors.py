@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -45,15 +44,13 @@ def _report(error: BaseException) -> int:
         hint = f"{context.command_path} --help" if context is not None else None
         return _say(error.format_message(), hint, error.exit_code)
     if isinstance(error, BrokenPipeError):
-        # The reader has seen enough, as `head` does. Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output.discard()  # the reader has seen enough, as `head` has
         return 0
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return _say("interrupted", None, 130)
     if isinstance(error, OSError):
         if error.errno == errno.ENOSPC:
-            with contextlib.suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            output.discard()
             return _say("no room left to write to", "free disk space and run it again", 1)
         return _say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), None, 1)
     if isinstance(error, SystemExit):

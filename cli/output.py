@@ -9,10 +9,13 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
+
+_discarding = False
 
 
 def prepare() -> None:
@@ -33,9 +36,24 @@ def prepare() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def line(text: str = "") -> None:
-    """Write a line of plain text to stdout."""
-    print(text)
+def line(text: str = "") -> bool:
+    """Write a line of plain text to stdout; False once the reader has seen enough, as ``head`` has.
+
+    That is no error, and what the command found stays its exit code.
+    """
+    try:
+        print(text)
+    except BrokenPipeError:
+        discard()
+    return not _discarding
+
+
+def discard() -> None:
+    """Throw away what is written to stdout from now on; Python would complain once more at exit."""
+    global _discarding
+    _discarding = True
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def warn(text: str) -> None:
@@ -46,7 +64,7 @@ def warn(text: str) -> None:
 def emit_json(value: object) -> None:
     """Write one JSON document to stdout: times in RFC 3339 with Z, non-ASCII as escapes where need be."""
     ascii_only = not (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    print(json.dumps(value, default=to_json, indent=2, ensure_ascii=ascii_only))
+    line(json.dumps(value, default=to_json, indent=2, ensure_ascii=ascii_only))
 
 
 def to_json(value: object) -> Any:

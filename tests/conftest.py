@@ -102,7 +102,9 @@ def server(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[Server]
     """Return the run's embedded server; a test that needs it is skipped under ``--dsn``."""
     if request.config.getoption("--dsn") is not None:
         pytest.skip("needs the embedded server, and --dsn names another")
-    store = run_folder / STORE_NAME
+    folder = run_folder / "server"  # not above the folders of tests: their commands would find it
+    folder.mkdir(mode=0o711)
+    store = folder / STORE_NAME
     version: int = request.config.getoption("--pg-version")
     yield ensure_running(store, create=True, version=version, settings=_THROW_AWAY)
     destroy(store)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import LiteralString
 
 from psycopg.rows import class_row
 
 from tracestore.db import Connection, driver_errors
-from tracestore.errors import VerificationError
+from tracestore.errors import ConflictError, InputError, VerificationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,13 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a collection did: builds lowered, rows removed, manifests whose hash was recomputed."""
+    """What a collection did: builds lowered, rows removed, manifests whose hash was recomputed.
+
+    ``needed`` are builds that somebody published or held after the plan was made; they stay as they are.
+    """
 
     lowered: int
+    needed: tuple[int, ...]
     chunks: int
     vectors: int
     embeddings: int
@@ -45,46 +50,81 @@ def plan(
         ).fetchall()
 
 
-def collect(conn: Connection, planned: Sequence[Planned]) -> Collected:
-    """Carry out a plan. ConflictError while a build is in the making; run it again then.
+def collect(conn: Connection, planned: Sequence[Planned], *, batch: int | None = None) -> Collected:
+    """Carry out a plan, on an autocommit connection. ConflictError if an index was being built: run it again then.
 
-    Each batch is a transaction of its own: searches go on, and an interruption loses nothing. At the end the hash
-    of every manifest of the indexes concerned is recomputed; VerificationError names one that does not.
+    Each batch (of ``batch`` versions or embeddings) is a transaction of its own: searches go on, and the next run
+    does what an interrupted one left. An index that is being built is passed over, the others are swept. At the end
+    the hash of every manifest of the plan is recomputed; VerificationError names one that does not.
     """
-    lowering = [row for row in planned if row.level != row.new_level]
-    chunks = vectors = embeddings = 0
-    with driver_errors():
-        for row in lowering:
-            conn.execute("select tracestore.lower_level(%s, %s)", [row.build_id, row.new_level])
-        for index_id in sorted({row.index_id for row in planned}):
-            while any(batch := _sweep(conn, index_id)):
-                chunks, vectors, embeddings = chunks + batch[0], vectors + batch[1], embeddings + batch[2]
+    lowered, needed = _lower(conn, [row for row in planned if row.level != row.new_level])
+    swept = [0, 0, 0]
+    busy: ConflictError | None = None
+    for index_id in sorted({row.index_id for row in planned}):
+        try:
+            removed = _sweep(conn, index_id, batch)
+        except ConflictError as error:
+            busy = error
+            continue
+        if any(removed):
             _tend(conn, index_id)
-        manifests = _verify(conn, [row.build_id for row in planned])
-    return Collected(len(lowering), chunks, vectors, embeddings, manifests)
+            swept = [total + more for total, more in zip(swept, removed, strict=True)]
+    _verify(conn, [row.build_id for row in planned])
+    if busy is not None:
+        raise busy
+    return Collected(lowered, tuple(needed), swept[0], swept[1], swept[2], len(planned))
 
 
-def _sweep(conn: Connection, index_id: int) -> tuple[int, int, int]:
-    row = conn.execute("select * from tracestore.sweep_index(%s)", [index_id]).fetchone()
+def _lower(conn: Connection, planned: Sequence[Planned]) -> tuple[int, list[int]]:
+    """Lower levels; return how many were, and the builds that are needed by now."""
+    needed = []
+    for row in planned:
+        try:
+            with driver_errors():
+                conn.execute("select tracestore.lower_level(%s, %s)", [row.build_id, row.new_level])
+        except InputError:
+            needed.append(row.build_id)
+    return len(planned) - len(needed), needed
+
+
+def _sweep(conn: Connection, index_id: int, batch: int | None) -> tuple[int, int, int]:
+    """Remove what no build of an index needs, batch by batch; return chunks, vectors and embeddings removed."""
+    chunks = vectors = embeddings = 0
+    version: int | None = 0
+    while version is not None:
+        row = _batch(conn, "tracestore.sweep_chunks(%s, %s, coalesce(%s, 2000))", index_id, version, batch)
+        chunks, version = chunks + row[0], row[3]
+    key: bytes | None = b""
+    while key is not None:
+        row = _batch(conn, "tracestore.sweep_embeddings(%s, %s, coalesce(%s, 10000))", index_id, key, batch)
+        vectors, embeddings, key = vectors + row[1], embeddings + row[2], row[4]
+    return chunks, vectors, embeddings
+
+
+def _batch(conn: Connection, call: LiteralString, *arguments: object) -> tuple[int, int, int, int, bytes]:
+    columns: LiteralString = "select coalesce(chunks, 0), coalesce(vectors, 0), coalesce(embeddings, 0), next_version, next_key from "
+    with driver_errors():
+        row = conn.execute(columns + call, list(arguments)).fetchone()
     assert row is not None
-    return row[0], row[1], row[2]
+    return row[0], row[1], row[2], row[3], row[4]
 
 
 def _tend(conn: Connection, index_id: int) -> None:
     """Give the room of the removed rows back to the tables, and tell the planner."""
-    for table in ("chunk", "embedding"):
-        conn.execute(f"vacuum (analyze) tracestore_data.{table}_{index_id:d}")
+    with driver_errors():
+        for table in ("chunk", "embedding"):
+            conn.execute(f"vacuum (analyze) tracestore_data.{table}_{index_id:d}")
 
 
-def _verify(conn: Connection, build_ids: Sequence[int]) -> int:
-    rows = conn.execute(
-        "select build_id from tracestore.builds where build_id = any (%s)"
-        " and tracestore.manifest_hash(build_id) <> index_version order by build_id",
-        [list(build_ids)],
-    ).fetchall()
+def _verify(conn: Connection, build_ids: Sequence[int]) -> None:
+    with driver_errors():
+        rows = conn.execute(
+            "select build_id from tracestore.builds where build_id = any (%s)"
+            " and tracestore.manifest_hash(build_id) <> index_version order by build_id",
+            [list(build_ids)],
+        ).fetchall()
     if rows:
         raise VerificationError(
             f"the manifest hash of B-{rows[0][0]} no longer recomputes ({len(rows)} builds)",
             hint="`tracestore verify BUILD` says what differs",
         )
-    return len(build_ids)

@@ -298,7 +298,7 @@ create table tracestore_data.retrieval_index (
   lexical text not null,
   created_at timestamptz not null default now(),
   constraint index_is_once_in_its_collection unique (collection_id, settings),
-  constraint lexical_is_in_the_settings check (settings::jsonb ->> 'lexical' = lexical)
+  constraint lexical_is_in_the_settings check (settings::jsonb ->> 'lexical' is not distinct from lexical)
 );
 comment on table tracestore_data.retrieval_index is 'A line of builds with the same recipe, chunking, ANN and lexical settings.';
 comment on column tracestore_data.retrieval_index.index_id is 'Surrogate key; names the partitions of chunk and embedding.';
@@ -401,6 +401,7 @@ create table tracestore_data.embedding (
   index_id bigint not null,
   content_key bytea not null constraint embedding_key_is_sha256 check (octet_length(content_key) = 32),
   vec @vector@.vector not null,
+  vec_sha256 bytea not null constraint vec_hash_is_sha256 check (octet_length(vec_sha256) = 32),
   lexemes tsvector,
   live boolean not null default true,
   truncated boolean not null default false,
@@ -412,6 +413,7 @@ comment on table tracestore_data.embedding is 'One vector and one set of lexemes
 comment on column tracestore_data.embedding.index_id is 'The index; one partition each.';
 comment on column tracestore_data.embedding.content_key is 'SHA-256 over recipe and embedded text.';
 comment on column tracestore_data.embedding.vec is 'Unit vector of the recipe''s dimension.';
+comment on column tracestore_data.embedding.vec_sha256 is 'SHA-256 of the vector as it was stored: what a later change cannot hide from.';
 comment on column tracestore_data.embedding.lexemes is 'Lexemes of the embedded text in the index''s full-text configuration.';
 comment on column tracestore_data.embedding.live is 'Member of a searchable build; cleared only by garbage collection.';
 comment on column tracestore_data.embedding.truncated is 'The model saw only the beginning of the text.';
@@ -593,6 +595,13 @@ begin
   for no key update;
   if new.cause = 'registered' then
     new.old_state := null;
+    if new.new_state = 'withdrawn' or exists (
+         select from tracestore_data.version_state_event e where e.version_key = new.version_key) then
+      raise exception using
+        errcode = 'TS010',
+        message = format('a version that is %s cannot become %s by being registered', v_old, new.new_state),
+        hint = 'Only the first event of a version registers it.';
+    end if;
   else
     new.old_state := v_old;
     if v_old = new.new_state
@@ -650,6 +659,47 @@ create trigger alias_event_is_append_only
 create trigger recipe_is_immutable
   before update or delete or truncate on tracestore_data.recipe
   for each statement execute function tracestore_data.refuse_change();
+create trigger retrieval_index_is_immutable
+  before update or delete or truncate on tracestore_data.retrieval_index
+  for each statement execute function tracestore_data.refuse_change();
+
+-- Names that citations and records of elsewhere carry.
+create trigger store_keeps_its_identity
+  before update of store_id, singleton, created_at on tracestore_data.store
+  for each statement execute function tracestore_data.refuse_change();
+create trigger store_is_not_deleted
+  before delete or truncate on tracestore_data.store
+  for each statement execute function tracestore_data.refuse_change();
+create trigger collection_keeps_its_slug
+  before update of collection_id, slug on tracestore_data.collection
+  for each statement execute function tracestore_data.refuse_change();
+create trigger document_keeps_its_id
+  before update of doc_key, collection_id, doc_id on tracestore_data.document
+  for each statement execute function tracestore_data.refuse_change();
+
+-- Claims: an interval is closed once, nothing else about a row changes. Row triggers, since those of a partitioned
+-- table hold for its partitions as well; named columns, so that closing an interval does not fire them.
+create trigger manifest_entry_is_immutable
+  before update of index_id, version_key, added_build, version_state, family_id, class, chunk_count
+  on tracestore_data.manifest_entry
+  for each row execute function tracestore_data.refuse_change();
+create trigger manifest_entry_is_closed_once
+  before update of removed_build on tracestore_data.manifest_entry
+  for each row when (old.removed_build is not null) execute function tracestore_data.refuse_change();
+create trigger manifest_entry_is_kept
+  before delete or truncate on tracestore_data.manifest_entry
+  for each statement execute function tracestore_data.refuse_change();
+create trigger chunk_is_immutable
+  before update of index_id, version_key, ordinal, added_build, span_start, span_end, byte_start, byte_end,
+    context_start, context_end, words, split, heading_path, span_sha256, content_key
+  on tracestore_data.chunk
+  for each row execute function tracestore_data.refuse_change();
+create trigger chunk_is_closed_once
+  before update of removed_build on tracestore_data.chunk
+  for each row when (old.removed_build is not null) execute function tracestore_data.refuse_change();
+create trigger embedding_is_immutable
+  before update of index_id, content_key, vec, vec_sha256, lexemes, truncated on tracestore_data.embedding
+  for each row execute function tracestore_data.refuse_change();
 
 create function tracestore_data.guard_suppression()
 returns trigger
@@ -704,6 +754,12 @@ begin
       errcode = 'TS005',
       message = format('build B-%s is %s and cannot be changed', old.build_id, old.state),
       hint = 'Make a new build.';
+  end if;
+  if array_position(array['vectors', 'chunks', 'manifest'], new.level) < array_position(array['vectors', 'chunks', 'manifest'], old.level) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('build B-%s cannot go back from level %s to %s', old.build_id, old.level, new.level),
+      hint = 'What was collected is gone. Make a new build.';
   end if;
   return new;
 end

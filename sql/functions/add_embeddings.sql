@@ -1,23 +1,5 @@
-create function tracestore.stage_embeddings()
-returns void
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-set client_min_messages = warning
-as $$
-begin
-  create temporary table if not exists pending_embedding (
-    content_key bytea not null,
-    vec @vector@.vector not null,
-    embedded_text text not null,
-    truncated boolean not null
-  ) on commit delete rows;
-end
-$$;
-comment on function tracestore.stage_embeddings() is
-  'Makes the temporary table pending_embedding, to be filled by COPY and emptied at commit.';
-
-create function tracestore.add_embeddings(index_id bigint)
+create function tracestore.add_embeddings(
+  index_id bigint, content_keys bytea[], vecs @vector@.vector[], embedded_texts text[], truncated boolean[])
 returns bigint
 language plpgsql
 volatile
@@ -30,19 +12,22 @@ declare
 begin
   select i.lexical::regconfig into strict v_lexical
   from tracestore_data.retrieval_index i where i.index_id = add_embeddings.index_id;
-  insert into tracestore_data.embedding as known (index_id, content_key, vec, lexemes, truncated)
-  select add_embeddings.index_id, p.content_key, p.vec, to_tsvector(v_lexical, p.embedded_text), p.truncated
-  from pg_temp.pending_embedding p
+  -- Arrays, and not a COPY into a temporary table: 0.7 s instead of 1.6 s for 50k vectors in batches of 1,024, without
+  -- their lexemes (1.4 s more), and a pooler may give each batch to another session.
+  insert into tracestore_data.embedding as known (index_id, content_key, vec, vec_sha256, lexemes, truncated)
+  select add_embeddings.index_id, p.content_key, p.vec, sha256(@vector@.vector_send(p.vec)),
+    to_tsvector(v_lexical, p.embedded_text), p.truncated
+  from unnest(content_keys, vecs, embedded_texts, truncated) as p (content_key, vec, embedded_text, truncated)
   -- A row whose vector was collected gets one again.
   on conflict (index_id, content_key) do update
-  set vec = excluded.vec, lexemes = excluded.lexemes, truncated = excluded.truncated, live = true
+  set vec = excluded.vec, vec_sha256 = excluded.vec_sha256, lexemes = excluded.lexemes, truncated = excluded.truncated, live = true
   where not known.live;
   get diagnostics v_count = row_count;
   return v_count;
 end
 $$;
-comment on function tracestore.add_embeddings(bigint) is
-  'Adds the rows of pending_embedding to an index, with the lexemes of their text; returns how many were new.';
+comment on function tracestore.add_embeddings(bigint, bytea[], @vector@.vector[], text[], boolean[]) is
+  'Adds vectors to an index, with the lexemes of their texts; returns how many were new.';
 
 create function tracestore.drop_unused_embeddings(index_id bigint)
 returns bigint

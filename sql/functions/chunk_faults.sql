@@ -12,48 +12,55 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- By bytes and in one pass: 97k spans in 160 kB versions take 0.15 s, where cutting text takes 45 s.
+  -- By bytes, and version by version: its content is read once (offset 0 keeps the planner from reading it for each
+  -- chunk) and its chunks come in order from their index. 100k spans in 6 kB versions take 0.8 s; a slice of the stored
+  -- content for each takes 5 s, and cutting text 45 s.
   -- Code points are checked by the text between a chunk and the one before it, so each byte is decoded once.
   return query execute format(
     $query$
-    with claim as (
-      select c.version_key, c.ordinal, c.span_start, c.span_end, c.byte_start, c.byte_end, c.span_sha256, v.content, v.char_count,
-        c.context_end,
-        lag(c.ordinal, 1, -1) over before_it as previous_ordinal,
-        lag(c.span_end, 1, 0) over before_it as previous_end,
-        lag(c.byte_end, 1, 0) over before_it as previous_byte
+    with changed as materialized (
+      select distinct c.version_key
       from tracestore_data.chunk c
-      join tracestore_data.document_version v on v.version_key = c.version_key
       where c.index_id = %1$s and c.added_build <= $1 and (c.removed_build is null or c.removed_build > $1)
-        and (not $2 or c.added_build = $1) and v.erased_at is null
-      window before_it as (partition by c.version_key order by c.ordinal)
-    ),
-    sliced as (
-      select k.*,
-        substring(content from byte_start + 1 for byte_end - byte_start) as slice,
-        substring(content from previous_byte + 1 for byte_start - previous_byte) as gap,
-        substring(content from byte_end + 1 for 1) as next_byte
-      from claim k
-      where previous_byte <= byte_start
+        and (not $2 or c.added_build = $1)
     ),
     judged as (
-      select s.version_key, s.ordinal,
+      select v.version_key, c.ordinal,
         case
-          when s.ordinal <> s.previous_ordinal + 1 then 'ordinals have a gap'
-          when s.span_end > s.char_count or s.context_end > s.char_count then 'span ends after the text'
-          when octet_length(s.slice) <> s.byte_end - s.byte_start then 'bytes end after the text'
-          when get_byte(s.slice, 0) & 192 = 128
-            or (octet_length(s.next_byte) = 1 and get_byte(s.next_byte, 0) & 192 = 128) then 'bytes cut a character'
-          when sha256(s.slice) <> s.span_sha256 then 'text differs from its hash'
-          when char_length(convert_from(s.slice, 'UTF8')) <> s.span_end - s.span_start
-            or (octet_length(s.gap) > 0 and get_byte(s.gap, 0) & 192 = 128)
-            or char_length(convert_from(s.gap, 'UTF8')) <> s.span_start - s.previous_end then 'characters and bytes differ'
+          when c.previous_byte > c.byte_start then 'spans overlap'
+          when c.ordinal <> c.previous_ordinal + 1 then 'ordinals have a gap'
+          when c.span_end > v.char_count or c.context_end > v.char_count then 'span ends after the text'
+          when c.byte_end > octet_length(v.content) then 'bytes end after the text'
+          when get_byte(v.content, c.byte_start) & 192 = 128
+            or (c.byte_end < octet_length(v.content) and get_byte(v.content, c.byte_end) & 192 = 128) then 'bytes cut a character'
+          when sha256(substring(v.content from c.byte_start + 1 for c.byte_end - c.byte_start)) <> c.span_sha256
+            then 'text differs from its hash'
+          when char_length(convert_from(substring(v.content from c.byte_start + 1 for c.byte_end - c.byte_start), 'UTF8'))
+              <> c.span_end - c.span_start
+            or (c.previous_byte < c.byte_start and get_byte(v.content, c.previous_byte) & 192 = 128)
+            or char_length(convert_from(substring(v.content from c.previous_byte + 1 for c.byte_start - c.previous_byte), 'UTF8'))
+              <> c.span_start - c.previous_end
+            then 'characters and bytes differ'
         end as fault
-      from sliced s
+      from (
+        select d.version_key, d.char_count, d.content || ''::bytea as content
+        from changed join tracestore_data.document_version d using (version_key)
+        where d.erased_at is null
+        offset 0
+      ) v
+      cross join lateral (
+        select k.ordinal, k.span_start, k.span_end, k.byte_start, k.byte_end, k.span_sha256, k.context_end,
+          lag(k.ordinal, 1, -1) over in_order as previous_ordinal,
+          lag(k.span_end, 1, 0) over in_order as previous_end,
+          lag(k.byte_end, 1, 0) over in_order as previous_byte
+        from tracestore_data.chunk k
+        where k.index_id = %1$s and k.version_key = v.version_key
+          and k.added_build <= $1 and (k.removed_build is null or k.removed_build > $1)
+          and (not $2 or k.added_build = $1)
+        window in_order as (order by k.ordinal)
+      ) c
     )
     select j.version_key, j.ordinal, j.fault from judged j where j.fault is not null
-    union all
-    select k.version_key, k.ordinal, 'spans overlap' from claim k where k.previous_byte > k.byte_start
     $query$, index_id)
   using build_id, only_added;
 end

@@ -87,6 +87,8 @@ begin
     execute format('alter table %s alter column vec set storage plain', v_embedding);
   end if;
   execute format('alter table %s alter column vec set statistics 0, alter column lexemes set statistics 0', v_embedding);
+  -- Almost always empty; every build counts these, and must not read all vectors for it.
+  execute format('create index %I on %s (content_key) where truncated', 'embedding_truncated_' || index_id, v_embedding);
   execute format('comment on table %s is %L', v_embedding, format('Embeddings of index %s.', index_id));
   execute format('alter table tracestore_data.embedding attach partition %s for values in (%s)', v_embedding, index_id);
 

@@ -1,18 +1,40 @@
 -- requires: label_array
+create function tracestore.document_keys(collection_id bigint, doc_ids text[])
+returns bigint[]
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return array(
+    select known.doc_key
+    from unnest(doc_ids) with ordinality as wanted (doc_id, place)
+    -- The first row at or after, in the order of the one index that has it. Asked for by equality, the planner may
+    -- take the index by family: of a collection that is new to the statistics it expects a row, and reads them all.
+    left join lateral (
+      select d.doc_key, d.collection_id, d.doc_id
+      from tracestore_data.document d
+      where (d.collection_id, d.doc_id) >= (document_keys.collection_id, wanted.doc_id)
+      order by d.collection_id, d.doc_id limit 1) known
+      on known.collection_id = document_keys.collection_id and known.doc_id = wanted.doc_id
+    order by wanted.place);
+end
+$$;
+comment on function tracestore.document_keys(bigint, text[]) is
+  'Internal to register_versions: the keys of documents, one for each id, null where there is none.';
+
 create function tracestore.make_documents(collection text, records jsonb)
 returns table (place bigint, doc_key bigint, makes_it boolean)
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
--- A plan kept from when the table was empty reads the whole collection for each document, through any index.
-set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
   v_collection bigint;
   v_bad jsonb;
   v_ids text[];
-  v_missing text[];
   v_keys bigint[];
   v_made bigint[];
 begin
@@ -37,33 +59,29 @@ begin
   end if;
   v_ids := array(
     select distinct (record ->> 'doc_id') collate "C" as doc_id from jsonb_array_elements(records) as record order by doc_id);
+  v_keys := tracestore.document_keys(v_collection, v_ids);
   -- Rows that are new first, then locks, both in order of doc_id: nobody who still makes rows holds a lock, and
   -- nobody waits for a smaller id. Deliveries that share documents take turns, in whatever order they list them.
-  v_missing := array(
-    select wanted.doc_id from unnest(v_ids) with ordinality as wanted (doc_id, place)
-    left join lateral (
-      select d.doc_key from tracestore_data.document d
-      where d.collection_id = v_collection and d.doc_id = wanted.doc_id limit 1) known on true
-    where known.doc_key is null order by place);
-  with made as (
-    insert into tracestore_data.document (collection_id, doc_id, family_id, title, class, owner, review_due, labels)
-    select distinct on (missing.doc_id collate "C") v_collection, missing.doc_id, coalesce(record ->> 'family_id', missing.doc_id),
-      record ->> 'title', record ->> 'class', record ->> 'owner', (record ->> 'review_due')::date,
-      tracestore.label_array(record -> 'labels', '{}')
-    from unnest(v_missing) as missing (doc_id)
-    join jsonb_array_elements(records) with ordinality as delivered (record, place) on record ->> 'doc_id' = missing.doc_id
-    order by missing.doc_id collate "C", place
-    on conflict do nothing
-    returning doc_key
-  )
-  select array_agg(doc_key) into v_made from made;
-  -- The join is a nested loop over the ids as they stand in the array: this is what orders the locks.
-  select array_agg(locked.doc_key order by wanted.place) into v_keys
-  from unnest(v_ids) with ordinality as wanted (doc_id, place)
+  if array_position(v_keys, null) is not null then
+    with made as (
+      insert into tracestore_data.document (collection_id, doc_id, family_id, title, class, owner, review_due, labels)
+      select distinct on (wanted.doc_id collate "C") v_collection, wanted.doc_id, coalesce(record ->> 'family_id', wanted.doc_id),
+        record ->> 'title', record ->> 'class', record ->> 'owner', (record ->> 'review_due')::date,
+        tracestore.label_array(record -> 'labels', '{}')
+      from unnest(v_ids, v_keys) as wanted (doc_id, doc_key)
+      join jsonb_array_elements(records) with ordinality as delivered (record, place) on record ->> 'doc_id' = wanted.doc_id
+      where wanted.doc_key is null
+      order by wanted.doc_id collate "C", place
+      on conflict do nothing
+      returning doc_key
+    )
+    select array_agg(doc_key) into v_made from made;
+    v_keys := tracestore.document_keys(v_collection, v_ids);
+  end if;
+  -- The join is a nested loop over the keys as they stand in the array: this is what orders the locks.
+  perform from unnest(v_keys) as wanted (doc_key)
   cross join lateral (
-    select d.doc_key from tracestore_data.document d
-    where d.collection_id = v_collection and d.doc_id = wanted.doc_id
-    for no key update) locked;
+    select from tracestore_data.document d where d.doc_key = wanted.doc_key for no key update) locked;
   return query
   select place, doc_key,
     coalesce(doc_key = any (v_made), false) and place = min(place) over (partition by doc_key)

@@ -20,7 +20,8 @@ begin
       hint = 'Names have 1 to 1024 bytes, are NFC and hold no control characters.';
   end if;
   perform tracestore.lock_alias(index_alias);
-  select b.* into v_build from tracestore_data.build b where b.build_id = publish.build_id;
+  -- Locked before its level is read: garbage collection lowers it under the same lock, and sees the alias or is seen.
+  select b.* into v_build from tracestore_data.build b where b.build_id = publish.build_id for key share;
   if not found then
     raise exception using errcode = 'TS003', message = format('there is no build B-%s', publish.build_id),
       hint = 'View tracestore.builds lists builds.';

@@ -58,6 +58,9 @@ begin
       message = format('alias %s did not serve %s before', quote_ident(index_alias), coalesce('B-' || rollback.to_build_id, 'anything')),
       hint = 'View tracestore.alias_history shows what it served; tracestore.publish() can serve any ready build.';
   end if;
+  -- Locked before their level is read: garbage collection lowers it under the same lock, and sees the alias or is seen.
+  perform from tracestore_data.build b
+  where b.build_id in (select value::bigint from jsonb_each_text(v_state)) order by b.build_id for key share;
   select b.build_id into v_lost from tracestore_data.build b
   where b.build_id in (select value::bigint from jsonb_each_text(v_state)) and b.level <> 'vectors'
   order by b.build_id limit 1;

@@ -13,6 +13,7 @@ declare
   v_count bigint;
   v_total bigint;
   v_example text;
+  v_erased boolean;
 begin
   select r.recipe_id, coalesce((r.settings ->> 'header')::boolean, true), r.dimension into v_recipe_id, v_header, v_dimension
   from tracestore_data.retrieval_index i join tracestore_data.recipe r using (recipe_key)
@@ -31,6 +32,19 @@ begin
     and v.erased_at is null and coalesce(n.found, 0) <> m.chunk_count;
   return next row('chunks are all there', v_count = 0,
     format('%s versions differ; first: %s', v_count, v_example))::tracestore.verification;
+
+  select count(*), count(*) filter (where c.content_key is null) into v_total, v_count
+  from tracestore_data.chunk c
+  where c.index_id = build.index_id and c.added_build <= build.build_id and (c.removed_build is null or c.removed_build > build.build_id);
+  -- Chunks of versions erased since are gone.
+  v_erased := exists (
+    select from tracestore_data.manifest_entry m join tracestore_data.document_version v using (version_key)
+    where m.index_id = build.index_id and m.added_build <= build.build_id
+      and (m.removed_build is null or m.removed_build > build.build_id) and v.erased_at is not null);
+  return next row('chunks are as many as were counted',
+    (v_total, v_count) = (build.chunks, build.not_embeddable)
+      or v_erased and v_total <= build.chunks and v_count <= build.not_embeddable,
+    format('%s recorded, %s without a vector; found %s, %s', build.chunks, build.not_embeddable, v_total, v_count))::tracestore.verification;
 
   select count(*), min(format('%s %s ordinal %s: %s', d.doc_id, v.version_id, f.ordinal, f.fault)) into v_count, v_example
   from tracestore.chunk_faults(build.index_id, build.build_id, false) f
@@ -53,13 +67,13 @@ begin
 
   select count(*),
     count(*) filter (where e.content_key is null or @vector@.vector_dims(e.vec) <> v_dimension
-      or not abs(@vector@.vector_norm(e.vec) - 1) < 1e-4 or not e.live)
+      or not abs(@vector@.vector_norm(e.vec) - 1) < 1e-4 or not e.live or e.vec_sha256 <> sha256(@vector@.vector_send(e.vec)))
   into v_total, v_count
   from tracestore_data.chunk c
   left join tracestore_data.embedding e on e.index_id = build.index_id and e.content_key = c.content_key
   where c.index_id = build.index_id and c.added_build <= build.build_id and (c.removed_build is null or c.removed_build > build.build_id)
     and c.content_key is not null;
-  return next row('every embeddable chunk has its unit vector', v_count = 0 or build.level <> 'vectors',
+  return next row('every embeddable chunk has the vector that was stored', v_count = 0 or build.level <> 'vectors',
     format('%s checked, %s missing or wrong', v_total, v_count))::tracestore.verification;
 end
 $$;

@@ -22,6 +22,10 @@ COMMENT ON COLUMN tracestore_data.store.created_at IS 'When the schema was first
 ALTER TABLE ONLY tracestore_data.store
     ADD CONSTRAINT store_pkey PRIMARY KEY (singleton);
 
+CREATE TRIGGER store_is_not_deleted BEFORE DELETE OR TRUNCATE ON tracestore_data.store FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER store_keeps_its_identity BEFORE UPDATE OF store_id, singleton, created_at ON tracestore_data.store FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
 -- ----------------------------------------------------------------------------------------------------
 -- alembic_version
 

@@ -31,6 +31,8 @@ ALTER TABLE ONLY tracestore_data.collection
 ALTER TABLE ONLY tracestore_data.collection
     ADD CONSTRAINT collection_slug_key UNIQUE (slug);
 
+CREATE TRIGGER collection_keeps_its_slug BEFORE UPDATE OF collection_id, slug ON tracestore_data.collection FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
 -- ----------------------------------------------------------------------------------------------------
 -- document
 
@@ -77,6 +79,8 @@ ALTER TABLE ONLY tracestore_data.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (doc_key);
 
 CREATE INDEX document_by_family ON tracestore_data.document USING btree (collection_id, family_id);
+
+CREATE TRIGGER document_keeps_its_id BEFORE UPDATE OF doc_key, collection_id, doc_id ON tracestore_data.document FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
 ALTER TABLE ONLY tracestore_data.document
     ADD CONSTRAINT document_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);

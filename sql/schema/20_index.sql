@@ -56,7 +56,7 @@ CREATE TABLE tracestore_data.retrieval_index (
     settings_json jsonb GENERATED ALWAYS AS ((settings)::jsonb) STORED NOT NULL,
     lexical text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT lexical_is_in_the_settings CHECK ((((settings)::jsonb ->> 'lexical'::text) = lexical))
+    CONSTRAINT lexical_is_in_the_settings CHECK ((NOT (((settings)::jsonb ->> 'lexical'::text) IS DISTINCT FROM lexical)))
 );
 COMMENT ON TABLE tracestore_data.retrieval_index IS 'A line of builds with the same recipe, chunking, ANN and lexical settings.';
 COMMENT ON COLUMN tracestore_data.retrieval_index.index_id IS 'Surrogate key; names the partitions of chunk and embedding.';
@@ -81,6 +81,8 @@ ALTER TABLE ONLY tracestore_data.retrieval_index
 
 ALTER TABLE ONLY tracestore_data.retrieval_index
     ADD CONSTRAINT retrieval_index_pkey PRIMARY KEY (index_id);
+
+CREATE TRIGGER retrieval_index_is_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.retrieval_index FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
 ALTER TABLE ONLY tracestore_data.retrieval_index
     ADD CONSTRAINT retrieval_index_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
@@ -213,6 +215,12 @@ CREATE INDEX manifest_entry_of_version ON tracestore_data.manifest_entry USING b
 
 CREATE UNIQUE INDEX manifest_entry_open ON tracestore_data.manifest_entry USING btree (index_id, version_key) WHERE (removed_build IS NULL);
 
+CREATE TRIGGER manifest_entry_is_closed_once BEFORE UPDATE OF removed_build ON tracestore_data.manifest_entry FOR EACH ROW WHEN ((old.removed_build IS NOT NULL)) EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER manifest_entry_is_immutable BEFORE UPDATE OF index_id, version_key, added_build, version_state, family_id, class, chunk_count ON tracestore_data.manifest_entry FOR EACH ROW EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER manifest_entry_is_kept BEFORE DELETE OR TRUNCATE ON tracestore_data.manifest_entry FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
 ALTER TABLE ONLY tracestore_data.manifest_entry
     ADD CONSTRAINT manifest_entry_added_build_fkey FOREIGN KEY (added_build) REFERENCES tracestore_data.build(build_id);
 
@@ -232,10 +240,12 @@ CREATE TABLE tracestore_data.embedding (
     index_id bigint NOT NULL,
     content_key bytea NOT NULL,
     vec public.vector NOT NULL,
+    vec_sha256 bytea NOT NULL,
     lexemes tsvector,
     live boolean DEFAULT true NOT NULL,
     truncated boolean DEFAULT false NOT NULL,
-    CONSTRAINT embedding_key_is_sha256 CHECK ((octet_length(content_key) = 32))
+    CONSTRAINT embedding_key_is_sha256 CHECK ((octet_length(content_key) = 32)),
+    CONSTRAINT vec_hash_is_sha256 CHECK ((octet_length(vec_sha256) = 32))
 )
 PARTITION BY LIST (index_id);
 ALTER TABLE ONLY tracestore_data.embedding ALTER COLUMN vec SET STATISTICS 0;
@@ -244,12 +254,15 @@ COMMENT ON TABLE tracestore_data.embedding IS 'One vector and one set of lexemes
 COMMENT ON COLUMN tracestore_data.embedding.index_id IS 'The index; one partition each.';
 COMMENT ON COLUMN tracestore_data.embedding.content_key IS 'SHA-256 over recipe and embedded text.';
 COMMENT ON COLUMN tracestore_data.embedding.vec IS 'Unit vector of the recipe''s dimension.';
+COMMENT ON COLUMN tracestore_data.embedding.vec_sha256 IS 'SHA-256 of the vector as it was stored: what a later change cannot hide from.';
 COMMENT ON COLUMN tracestore_data.embedding.lexemes IS 'Lexemes of the embedded text in the index''s full-text configuration.';
 COMMENT ON COLUMN tracestore_data.embedding.live IS 'Member of a searchable build; cleared only by garbage collection.';
 COMMENT ON COLUMN tracestore_data.embedding.truncated IS 'The model saw only the beginning of the text.';
 
 ALTER TABLE ONLY tracestore_data.embedding
     ADD CONSTRAINT embedding_pk PRIMARY KEY (index_id, content_key);
+
+CREATE TRIGGER embedding_is_immutable BEFORE UPDATE OF index_id, content_key, vec, vec_sha256, lexemes, truncated ON tracestore_data.embedding FOR EACH ROW EXECUTE FUNCTION tracestore_data.refuse_change();
 
 -- ----------------------------------------------------------------------------------------------------
 -- chunk
@@ -308,6 +321,10 @@ ALTER TABLE ONLY tracestore_data.chunk
 CREATE INDEX chunk_by_content ON ONLY tracestore_data.chunk USING btree (index_id, content_key);
 
 CREATE UNIQUE INDEX chunk_ordinal_is_once_alive ON ONLY tracestore_data.chunk USING btree (index_id, version_key, ordinal) WHERE (removed_build IS NULL);
+
+CREATE TRIGGER chunk_is_closed_once BEFORE UPDATE OF removed_build ON tracestore_data.chunk FOR EACH ROW WHEN ((old.removed_build IS NOT NULL)) EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER chunk_is_immutable BEFORE UPDATE OF index_id, version_key, ordinal, added_build, span_start, span_end, byte_start, byte_end, context_start, context_end, words, split, heading_path, span_sha256, content_key ON tracestore_data.chunk FOR EACH ROW EXECUTE FUNCTION tracestore_data.refuse_change();
 
 ALTER TABLE tracestore_data.chunk
     ADD CONSTRAINT chunk_belongs_to_a_manifest_entry FOREIGN KEY (index_id, version_key, added_build) REFERENCES tracestore_data.manifest_entry(index_id, version_key, added_build);

@@ -46,6 +46,13 @@ begin
   for no key update;
   if new.cause = 'registered' then
     new.old_state := null;
+    if new.new_state = 'withdrawn' or exists (
+         select from tracestore_data.version_state_event e where e.version_key = new.version_key) then
+      raise exception using
+        errcode = 'TS010',
+        message = format('a version that is %s cannot become %s by being registered', v_old, new.new_state),
+        hint = 'Only the first event of a version registers it.';
+    end if;
   else
     new.old_state := v_old;
     if v_old = new.new_state
@@ -90,6 +97,12 @@ begin
       errcode = 'TS005',
       message = format('build B-%s is %s and cannot be changed', old.build_id, old.state),
       hint = 'Make a new build.';
+  end if;
+  if array_position(array['vectors', 'chunks', 'manifest'], new.level) < array_position(array['vectors', 'chunks', 'manifest'], old.level) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('build B-%s cannot go back from level %s to %s', old.build_id, old.level, new.level),
+      hint = 'What was collected is gone. Make a new build.';
   end if;
   return new;
 end

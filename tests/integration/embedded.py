@@ -56,6 +56,19 @@ def run_script(text: str, store: Path, **options: Any) -> str:
     return out.strip()
 
 
+def importable(folder: Path) -> str:
+    """Make a folder from which any account imports this project whole; return it with what the project needs.
+
+    A path alone does not do: ``tracestore.cli``, ``tracestore.sql`` and ``tracestore.migrations`` are beside the
+    package in the tree, and the file that maps them may be closed to other accounts.
+    """
+    package = folder / "tracestore"
+    package.mkdir(parents=True)
+    for path in [*(ROOT / "tracestore").iterdir(), *(ROOT / name for name in ("cli", "sql", "migrations"))]:
+        (package / path.name).symlink_to(path)
+    return os.pathsep.join([str(folder), *(path for path in sys.path if path.endswith("-packages"))])
+
+
 def ordinary_user() -> Mapping[str, Any]:
     """Return the options by which a script runs as an ordinary user; skip where that cannot be."""
     if os.geteuid() != 0:

@@ -103,7 +103,7 @@ def test_a_text_erased_before_it_is_read_is_left_out(
     conn: Connection, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_guides(conn, GUIDES)
-    plan = run._plan
+    plan = run.plan
 
     def plan_then_erase(*arguments: object) -> object:
         changes = plan(*arguments)  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def test_a_text_erased_before_it_is_read_is_left_out(
             store.erase(other, COLLECTION, DOC_ID)
         return changes
 
-    monkeypatch.setattr(run, "_plan", plan_then_erase)
+    monkeypatch.setattr(run, "plan", plan_then_erase)
     report = make(conn)
     assert (report.documents, report.chunks, report.embedding_calls) == (29, 145, 145)
     assert faults(conn, report.build_id) == []

@@ -11,7 +11,7 @@ import pytest
 from tests.building import COLLECTION, Counting, make, members, one, register, register_guides
 from tests.databases import empty_database
 from tracestore import store
-from tracestore.build import claims, run, settings
+from tracestore.build import claims, plan, run, settings
 from tracestore.chunking import ChunkConfig, Chunking, chunk_text
 from tracestore.db import Connection, connect
 from tracestore.demo.guides import Guide, edit_sentence, insert_sentence, make_changes, make_guides
@@ -179,7 +179,7 @@ def test_another_chunker_cuts_everything_again_and_pays_for_nothing_known(
     first = make(conn)
     query = embed_query(Counting(), "How many days does shipping take?")
     found = store.search(conn, None, query, "hash:128:a", 20, as_of_build=first.build_id)
-    for module in (run, settings):
+    for module in (plan, run, settings):
         monkeypatch.setattr(module, "CHUNKER_VERSION", 2)
     monkeypatch.setattr(claims, "chunk_text", chunk_without_the_last)
     model = Counting()

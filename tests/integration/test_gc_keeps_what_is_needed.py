@@ -72,7 +72,8 @@ def test_collecting_leaves_every_retained_build_as_it_was(conn: Connection, buil
             _search(conn, gone)
         assert len(store.manifest(conn, gone)) == 2
         assert all(check.ok for check in store.verify_build(conn, gone))
-    assert not any(_collect(conn, 1, 1).__getattribute__(name) for name in ("lowered", "chunks", "vectors"))
+    again = _collect(conn, 1, 1)
+    assert (again.lowered, again.chunks, again.vectors, again.embeddings) == (0, 0, 0, 0)
 
 
 def test_a_citation_outlives_its_build(conn: Connection, builds: list[int]) -> None:
@@ -114,12 +115,39 @@ def test_what_is_gone_does_not_come_back(conn: Connection, builds: list[int]) ->
         conn.execute("update tracestore_data.build set level = 'vectors' where build_id = %s", [builds[0]])
 
 
-def test_rolling_back_to_a_collected_build_is_refused(conn: Connection, builds: list[int]) -> None:
-    publish(conn, "main", builds[0])
-    publish(conn, "main", builds[5])
+def test_one_rollback_is_always_possible_and_what_lies_before_it_may_be_gone(
+    conn: Connection, builds: list[int]
+) -> None:
+    for build_id in (builds[0], builds[2], builds[4]):
+        publish(conn, "main", build_id)
+    plan = {row.build_id: row for row in retention.plan(conn, "c", 1, 1, 0)}
+    assert (plan[builds[2]].new_level, plan[builds[2]].kept_for) == ("vectors", "a rollback would serve it")
     _collect(conn, 1, 1)
     with pytest.raises(InputError, match="can no longer be searched"):
+        store.rollback(conn, "main", builds[0])
+    store.rollback(conn, "main")
+    assert store.table(conn, "select build_id from tracestore.aliases") == [{"build_id": builds[2]}]
+    assert _search(conn, builds[2])
+
+
+def test_a_retired_alias_gives_its_builds_up(conn: Connection, builds: list[int]) -> None:
+    publish(conn, "main", builds[0])
+    publish(conn, "main", builds[1])
+    store.retire(conn, "main")
+    _collect(conn, 1, 1)
+    assert _levels(conn) == ["manifest"] * 5 + ["vectors"]
+    with pytest.raises(InputError, match="can no longer be searched"):
         store.rollback(conn, "main")
+
+
+def test_lowering_by_hand_is_refused_while_the_build_is_needed(conn: Connection, builds: list[int]) -> None:
+    publish(conn, "main", builds[0])
+    publish(conn, "main", builds[1])
+    store.hold(conn, builds[2], "case 4711")
+    for build_id in (builds[0], builds[1], builds[2], builds[5]):
+        with pytest.raises(Exception, match=f"build B-{build_id} is needed"):
+            conn.execute("select tracestore.lower_level(%s, 'chunks')", [build_id])
+    assert _levels(conn) == ["vectors"] * 6
 
 
 def test_a_hold_is_a_record(conn: Connection, builds: list[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -73,8 +73,7 @@ class EmbeddingStage:
         cursor = self._conn.cursor(binary=True)
         cursor.execute("select * from tracestore.known_vectors(%s, %s)", [self._index_id, list(texts)])
         rows = {key: (key, vector.to_numpy(), texts[key], truncated) for key, vector, truncated in cursor}
-        if rows:
-            self._store(rows.values())
+        self._store(list(rows.values()))
         self._pending.update((key, text) for key, text in texts.items() if key not in rows)
         return len(rows)
 
@@ -93,20 +92,19 @@ class EmbeddingStage:
         vectors = embed_passages(self._embedder, texts, batch_size=self._batch)
         self.empty.update(key for key, vector in zip(keys, vectors, strict=True) if vector is None)
         self._store(
-            (key, vector, text, cut)
-            for key, vector, text, cut in zip(keys, vectors, texts, truncated, strict=True)
-            if vector is not None
+            [
+                (key, vector, text, cut)
+                for key, vector, text, cut in zip(keys, vectors, texts, truncated, strict=True)
+                if vector is not None
+            ]
         )
         self._after_batch()
 
-    def _store(self, rows: Iterable[_Row]) -> None:
-        with self._conn.transaction(), self._conn.cursor() as cursor:
-            # In this transaction, since behind a pooler the next one may run in another session.
-            cursor.execute("select tracestore.stage_embeddings()")
-            with cursor.copy(
-                "copy pg_temp.pending_embedding (content_key, vec, embedded_text, truncated) from stdin (format binary)"
-            ) as copy:
-                copy.set_types(["bytea", "vector", "text", "bool"])
-                for row in rows:
-                    copy.write_row(row)
-            cursor.execute("select tracestore.add_embeddings(%s)", [self._index_id])
+    def _store(self, rows: Sequence[_Row]) -> None:
+        """Add rows to the index, in a transaction of their own."""
+        if rows:
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            # %b: in binary, as a COPY would send them.
+            self._conn.execute(
+                "select tracestore.add_embeddings(%s, %b, %b, %b, %b)", [self._index_id, *columns]
+            )

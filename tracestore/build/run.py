@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar
 
@@ -12,26 +11,20 @@ import numpy as np
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from tracestore.build.claims import Text
 from tracestore.build.embedding_stage import TRUNCATION_HINT, EmbeddingStage, OnTruncation
 from tracestore.build.lease import LEASE_SECONDS, Lease, patient, take_lease
+from tracestore.build.plan import Change, plan, texts_of
 from tracestore.build.settings import IndexSettings
 from tracestore.build.spool import Spool
 from tracestore.build.workers import Chunker, chunker
+from tracestore.build.write import Progress, writing
 from tracestore.chunking import CHUNKER_VERSION
 from tracestore.db import Connection, driver_errors
 from tracestore.embedders.base import Embedder
-from tracestore.errors import ConflictError, EmbeddingError, NotFound, StoreError, TracestoreError
+from tracestore.errors import ConflictError, EmbeddingError, NotFound, TracestoreError
 from tracestore.recipes import PROBE_TEXT, check_probe, probe_vector
 
-Progress = Callable[[str, int, int], None]
-"""Called with a stage (``chunk``, ``write``), what is done and what there is to do."""
-
 Item = TypeVar("Item")
-
-_TEXTS_A_GROUP = 256
-_CHARACTERS_A_GROUP = 4_000_000
-_FOREIGN_KEY_VIOLATION = "23503"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +66,6 @@ class BuildOptions:
     progress: Progress = lambda _stage, _done, _total: None
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    action: str
-    version_key: int
-    version_state: str | None
-    family_id: str | None
-    class_: str | None
-    chunk_count: int | None
-    char_count: int | None
-
-
 def build(
     conn: Connection,
     collection: str,
@@ -110,7 +92,7 @@ def build(
     try:
         with driver_errors():
             conn.execute("select tracestore.settle_due(%s, %s)", [collection, lease.cutoff])
-            changes = _plan(conn, index_id, lease)
+            changes = plan(conn, index_id, lease)
             if not changes and lease.parent_build_id is not None:
                 lease.abandon(None)
                 return _report(conn, lease.parent_build_id, created=False, started=started)
@@ -126,7 +108,7 @@ def _open_index(conn: Connection, collection: str, embedder: Embedder, settings:
     known = "select exists (select from tracestore_data.collection where slug = %s)"
     if not _one(conn, known, collection)[0]:
         raise NotFound(
-            f"there is no collection {collection!r}", hint="tracestore ingest COLLECTION PATH makes one"
+            f"there is no collection {collection!r}", hint="`tracestore ingest PATH --collection C` makes one"
         )
     probe = probe_vector(embedder)
     with conn.transaction():
@@ -142,15 +124,6 @@ def _open_index(conn: Connection, collection: str, embedder: Embedder, settings:
     return int(index_id)
 
 
-def _plan(conn: Connection, index_id: int, lease: Lease) -> list[_Change]:
-    rechunk = False
-    if lease.parent_build_id is not None:
-        parent = "select chunker_version from tracestore_data.build where build_id = %s"
-        rechunk = _one(conn, parent, lease.parent_build_id)[0] != CHUNKER_VERSION
-    rows = conn.execute("select * from tracestore.plan_build(%s, %s, %s)", [index_id, lease.cutoff, rechunk])
-    return [_Change(*row) for row in rows]
-
-
 def _make(
     conn: Connection,
     index_id: int,
@@ -158,7 +131,7 @@ def _make(
     settings: IndexSettings,
     options: BuildOptions,
     lease: Lease,
-    changes: Sequence[_Change],
+    changes: Sequence[Change],
 ) -> None:
     added = [change for change in changes if change.action == "add"]
     stage = EmbeddingStage(
@@ -168,36 +141,16 @@ def _make(
         with chunker(settings.chunking, embedder, options.workers) as chunk:
             _chunk_and_embed(conn, added, chunk, stage, spool, options.progress, lease)
         stage.finish()
-        with _removal_noticed(), conn.transaction():
-            _write(conn, index_id, lease, changes, spool, stage.empty, options.progress)
-            (truncated,) = _one(
-                conn,
-                "select truncated from tracestore.finish_build(%s, %s, %s, %s)",
-                lease.build_id, lease.token, stage.calls, stage.reused,
-            )  # fmt: skip
+        with writing(conn, index_id, lease, changes, spool, stage, options.progress) as truncated:
             if truncated and options.on_truncation == "refuse":
                 raise EmbeddingError(
                     f"{truncated} chunks are longer than the model reads", hint=TRUNCATION_HINT
                 )
 
 
-@contextmanager
-def _removal_noticed() -> Iterator[None]:
-    """Say what a foreign key found: an erasure or a collection of garbage was faster than this build."""
-    try:
-        with driver_errors():
-            yield
-    except StoreError as error:
-        if error.sqlstate != _FOREIGN_KEY_VIOLATION:
-            raise
-        raise ConflictError(
-            "a text or vector of this build was removed while it was being made", hint="run the build again"
-        ) from error
-
-
 def _chunk_and_embed(
     conn: Connection,
-    added: Sequence[_Change],
+    added: Sequence[Change],
     chunk: Chunker,
     stage: EmbeddingStage,
     spool: Spool,
@@ -206,7 +159,7 @@ def _chunk_and_embed(
 ) -> None:
     done = 0
     # One group ahead: workers chunk the next texts while these are embedded.
-    for texts, answers in _one_ahead((texts, chunk(texts)) for texts in _texts(conn, added)):
+    for texts, answers in _one_ahead((texts, chunk(texts)) for texts in texts_of(conn, added)):
         wanted: list[tuple[bytes, str]] = []
         for text, claims in zip(texts, answers, strict=True):
             spool.write(text.version_key, claims)
@@ -224,81 +177,6 @@ def _one_ahead(items: Iterator[Item]) -> Iterator[Item]:
             yield item
             item = following
         yield item
-
-
-def _texts(conn: Connection, added: Sequence[_Change]) -> Iterator[list[Text]]:
-    """Yield the texts group by group; one erased since the plan was made has nothing to chunk and is left out."""
-    for keys in _groups(added):
-        rows = conn.execute("select * from tracestore.texts_of(%s)", [keys], binary=True)
-        yield [
-            Text(key, doc_id, media, content)
-            for key, doc_id, _, media, content in rows
-            if content is not None
-        ]
-
-
-def _groups(added: Sequence[_Change]) -> Iterator[list[int]]:
-    """Yield version keys, so many at a time that their texts fit in memory."""
-    group: list[int] = []
-    characters = 0
-    for change in added:
-        group.append(change.version_key)
-        characters += change.char_count or 0
-        if len(group) == _TEXTS_A_GROUP or characters >= _CHARACTERS_A_GROUP:
-            yield group
-            group, characters = [], 0
-    if group:
-        yield group
-
-
-def _write(
-    conn: Connection,
-    index_id: int,
-    lease: Lease,
-    changes: Sequence[_Change],
-    spool: Spool,
-    empty: set[bytes],
-    progress: Progress,
-) -> None:
-    """Close what leaves, then COPY manifest entries and chunks; in the caller's transaction."""
-    conn.execute("select tracestore.watch_client()")
-    conn.execute("select tracestore.renew_lease(%s, %s)", [lease.build_id, lease.token])
-    for keep_chunks, keys in (
-        (True, [c.version_key for c in changes if c.action == "relabel"]),
-        (False, [c.version_key for c in changes if c.action != "relabel" and c.chunk_count is not None]),
-    ):
-        if keys:
-            conn.execute("select tracestore.close_members(%s, %s, %s)", [lease.build_id, keys, keep_chunks])
-    with conn.cursor() as cursor:
-        with cursor.copy(_COPY_MANIFEST) as copy:
-            copy.set_types(["int8", "int8", "int8", "text", "text", "text", "int4"])
-            for change in changes:
-                count = spool.chunk_counts.get(change.version_key)
-                if change.action == "relabel":
-                    count = change.chunk_count
-                if change.action != "close" and count is not None:
-                    copy.write_row(
-                        (index_id, change.version_key, lease.build_id, change.version_state, change.family_id,
-                         change.class_, count)
-                    )  # fmt: skip
-        with cursor.copy(_COPY_CHUNK) as copy:
-            copy.set_types(_CHUNK_TYPES)
-            for done, (version_key, rows) in enumerate(spool.read(), 1):
-                head = (index_id, version_key, lease.build_id)
-                for row in rows:
-                    copy.write_row((*head, *row[:-1], None if row[-1] in empty else row[-1]))
-                progress("write", done, len(spool.chunk_counts))
-
-
-_COPY_MANIFEST = (
-    "copy tracestore_data.manifest_entry"
-    " (index_id, version_key, added_build, version_state, family_id, class, chunk_count) from stdin (format binary)"
-)
-_COPY_CHUNK = (
-    "copy tracestore_data.chunk (index_id, version_key, added_build, ordinal, span_start, span_end, byte_start, byte_end,"
-    " context_start, context_end, words, split, heading_path, span_sha256, content_key) from stdin (format binary)"
-)
-_CHUNK_TYPES = ["int8"] * 3 + ["int4"] * 8 + ["bool", "text[]", "bytea", "bytea"]
 
 
 def _report(conn: Connection, build_id: int, *, created: bool, started: float) -> BuildReport:

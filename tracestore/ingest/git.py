@@ -217,11 +217,13 @@ class GitHistory:
         )
 
     def _pathspecs(self) -> list[str]:
-        """Return what git may leave out early: in a repository of mostly code it compares far fewer files."""
-        wanted = self._patterns or [f"*{ending}" for ending in MEDIA_TYPES]
-        if any("\\" in pattern for pattern in wanted):
-            return []  # git's patterns have escapes, Python's have none
-        return [f":(top,icase){pattern}" for pattern in wanted]
+        """Return the folders that git need not look beyond.
+
+        Of patterns it knows nothing: matching them in 10,000 commits took git 10 s, listing all changes 2 s.
+        """
+        if any(character in pattern for pattern in self._patterns for character in "*?[") or "." in self._patterns:
+            return []
+        return [f":(top,literal){pattern}" for pattern in self._patterns]
 
 
 def _document(doc_id: str, revision: _Revision, content: bytes | None) -> SourceDocument:

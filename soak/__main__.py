@@ -1,0 +1,10 @@
+"""All soaks, one after the other; each is a module with ``main`` and says what it does in its docstring."""
+
+from __future__ import annotations
+
+import sys
+
+from soak import crashes
+
+if __name__ == "__main__":
+    sys.exit(crashes.main())
