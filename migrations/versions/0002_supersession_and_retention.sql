@@ -117,42 +117,33 @@ create trigger build_hold_is_not_truncated
 alter table tracestore_data.embedding alter column vec drop not null;
 alter table tracestore_data.embedding
   add constraint embedding_is_live_or_without_vector check ((vec is not null) = live);
+-- Collected, or there again: nothing else about a vector changes.
+drop trigger embedding_is_immutable on tracestore_data.embedding;
+create trigger embedding_is_immutable
+  before update of index_id, content_key, vec, vec_sha256, lexemes, truncated on tracestore_data.embedding
+  for each row
+  when (
+    (old.index_id, old.content_key) is distinct from (new.index_id, new.content_key)
+    or old.live = new.live
+    or (not new.live and new.lexemes is not null)
+    or (not new.live and (old.vec_sha256, old.truncated) is distinct from (new.vec_sha256, new.truncated)))
+  execute function tracestore_data.refuse_change();
 comment on column tracestore_data.embedding.vec is 'Unit vector of the recipe''s dimension; null where only the record of it is retained.';
 
--- Retention only goes down: what is gone does not come back.
-create function tracestore_data.guard_build_level()
-returns trigger
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if array_position(array['manifest', 'chunks', 'vectors'], new.level) > array_position(array['manifest', 'chunks', 'vectors'], old.level) then
-    raise exception using
-      errcode = 'TS010',
-      message = format('build B-%s is retained at level %s and cannot return to %s', old.build_id, old.level, new.level),
-      hint = 'Make a new build.';
-  end if;
-  return new;
-end
-$$;
-comment on function tracestore_data.guard_build_level() is 'The retention level of a build only goes down.';
-create trigger build_level_only_goes_down
-  before update of level on tracestore_data.build
-  for each row execute function tracestore_data.guard_build_level();
 create index build_by_cutoff on tracestore_data.build (index_id, cutoff_at desc, build_id desc) where state = 'ready';
 
--- Ids that are in citations, and settings that are in manifests, never change.
-create trigger collection_slug_is_immutable
-  before update of slug on tracestore_data.collection
-  for each row when (old.slug is distinct from new.slug) execute function tracestore_data.refuse_change();
-create trigger document_id_is_immutable
-  before update of doc_id, collection_id on tracestore_data.document
-  for each row when ((old.doc_id, old.collection_id) is distinct from (new.doc_id, new.collection_id))
-  execute function tracestore_data.refuse_change();
-create trigger index_settings_are_immutable
-  before update of settings, collection_id, recipe_key on tracestore_data.retrieval_index
-  for each row when ((old.settings, old.collection_id, old.recipe_key) is distinct from (new.settings, new.collection_id, new.recipe_key))
-  execute function tracestore_data.refuse_change();
+-- Samples of what erasure removes must not stay in pg_statistic, which any reader of pg_stats sees. Naming the type again
+-- rewrites nothing and drops the samples there are; a column that is no longer sampled would keep them for ever.
+alter table tracestore_data.document alter column title type text;
+alter table tracestore_data.document alter column title set statistics 0;
+alter table tracestore_data.document_event alter column old_value type jsonb, alter column new_value type jsonb;
+alter table tracestore_data.document_event alter column old_value set statistics 0, alter column new_value set statistics 0;
+alter table tracestore_data.document_version
+  alter column source_uri type text, alter column pages type jsonb, alter column attributes type jsonb;
+alter table tracestore_data.document_version
+  alter column source_uri set statistics 0, alter column pages set statistics 0, alter column attributes set statistics 0;
+alter table tracestore_data.build alter column failure type text;
+alter table tracestore_data.build alter column failure set statistics 0;
 
 -- Samples of what erasure removes must not stay in pg_statistic, which any reader of pg_stats sees. Naming the type again
 -- rewrites nothing and drops the samples there are; a column that is no longer sampled would keep them for ever.

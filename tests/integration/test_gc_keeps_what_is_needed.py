@@ -94,9 +94,8 @@ def test_chunks_without_vectors_are_listed_and_not_searched(conn: Connection, bu
     assert all(check.ok for build_id in builds for check in store.verify_build(conn, build_id))
 
 
-def test_a_text_whose_vector_was_collected_is_embedded_again_when_it_returns(
-    conn: Connection, builds: list[int]
-) -> None:
+@pytest.mark.usefixtures("builds")
+def test_a_text_whose_vector_was_collected_is_embedded_again_when_it_returns(conn: Connection) -> None:
     _collect(conn, 1, 10)
     register(conn, "c", "moving.md", "# Moving\n\nThis is number0.\n\n## Same\n\nAlways here.\n")
     report = build(conn, "c", EMBEDDER, max_words=20)
@@ -111,7 +110,7 @@ def test_what_is_gone_does_not_come_back(conn: Connection, builds: list[int]) ->
         store.publish(conn, "main", builds[0])
     with pytest.raises(InputError):
         store.hold(conn, builds[0], "too late")
-    with pytest.raises(Exception, match="cannot return"):
+    with pytest.raises(Exception, match="cannot go back"):
         conn.execute("update tracestore_data.build set level = 'vectors' where build_id = %s", [builds[0]])
 
 

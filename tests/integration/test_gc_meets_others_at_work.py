@@ -180,23 +180,22 @@ def test_a_build_waits_for_the_batch_and_then_embeds_what_was_swept(
     assert [faults(conn, build_id) for build_id in (*builds, made)] == [[]] * 7
 
 
-def test_a_build_whose_process_is_gone_is_not_waited_for(
-    conn: Connection, dsn: str, builds: list[int]
-) -> None:
+@pytest.mark.usefixtures("builds")
+def test_a_build_whose_process_is_gone_is_not_waited_for(conn: Connection, dsn: str) -> None:
     with connect(dsn) as dead:
         dead.execute(
             "select tracestore.begin_build(1, chunker_version, manifest_header) from tracestore_data.build limit 1"
         )
-    while one(conn, "select count(*) from pg_stat_activity where pid = %s", dead.info.backend_pid):
+        pid = dead.info.backend_pid
+    while one(conn, "select count(*) from pg_stat_activity where pid = %s", pid):
         sleep(0.01)
     report = retention.collect(conn, plan(conn))
     assert report.lowered == 5
     assert one(conn, "select state from tracestore_data.build order by build_id desc limit 1") == "failed"
 
 
-def test_what_an_interrupted_build_paid_for_is_kept_for_its_next_run(
-    conn: Connection, builds: list[int]
-) -> None:
+@pytest.mark.usefixtures("builds")
+def test_what_an_interrupted_build_paid_for_is_kept_for_its_next_run(conn: Connection) -> None:
     register(conn, "new", "# One\n\nA first new text.\n\n# Two\n\nA second new text.\n")
 
     def stop_at_the_second(batch: int) -> None:
@@ -231,7 +230,7 @@ def contents(conn: Connection) -> list[tuple[Any, ...]]:
     return chunks + embeddings
 
 
-@pytest.mark.parametrize("stop", range(1, 40, 4))
+@pytest.mark.parametrize("stop", [1, 5, 12, 30])
 def test_an_interrupted_collection_is_finished_by_the_next_whatever_the_batch(
     conn: Connection, builds: list[int], monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:
@@ -317,19 +316,20 @@ def test_searches_as_of_an_expiring_build_are_right_or_refused(
     """Each search of a loop gives the whole answer until the level is lowered, and an error from then on."""
     right = answers(conn, builds[0])
 
-    def search_until_refused() -> int:
+    def search_until_refused() -> tuple[set[bool], str]:
+        seen = set()
         with connect(dsn) as mine:
-            found = 0
             while True:
                 try:
-                    assert answers(mine, builds[0]) == right
+                    seen.add(answers(mine, builds[0]) == right)
                 except InputError as error:
-                    assert "can no longer be searched" in error.message
-                    return found
-                found += 1
+                    return seen, error.message
 
     with ThreadPoolExecutor(3) as pool:
         searching = [pool.submit(search_until_refused) for _ in range(3)]
         sleep(0.2)
         retention.collect(conn, plan(conn), batch=1)
-        assert all(loop.result() >= 0 for loop in searching)
+    for loop in searching:
+        seen, refusal = loop.result()
+        assert seen == {True}
+        assert "can no longer be searched" in refusal
