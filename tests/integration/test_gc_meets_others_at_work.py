@@ -14,7 +14,7 @@ from tracestore import retention, store
 from tracestore.db import Connection, connect
 from tracestore.embedders.base import embed_query
 from tracestore.embedders.hashing import HashEmbedder
-from tracestore.errors import ConflictError, InputError
+from tracestore.errors import ConflictError, EmbeddingError, InputError
 
 COMMON = "# Common\n\nA paragraph that every document has.\n"
 
@@ -202,7 +202,7 @@ def test_what_an_interrupted_build_paid_for_is_kept_for_its_next_run(conn: Conne
         if batch == 2:
             raise RuntimeError("killed")
 
-    with pytest.raises(RuntimeError, match="killed"):
+    with pytest.raises(EmbeddingError, match="killed"):
         make(conn, Counting(batch_size=1, before=stop_at_the_second))
     retention.collect(conn, plan(conn))
     again = Counting()
