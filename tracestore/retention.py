@@ -10,7 +10,7 @@ from typing import LiteralString
 from psycopg.rows import class_row
 
 from tracestore.db import Connection, driver_errors
-from tracestore.errors import ConflictError, InputError, VerificationError
+from tracestore.errors import ConflictError, VerificationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,13 @@ def collect(conn: Connection, planned: Sequence[Planned], *, batch: int | None =
 
     Each batch (of ``batch`` versions or embeddings) is a transaction of its own: searches go on, and the next run
     does what an interrupted one left. An index that is being built is passed over, the others are swept. At the end
-    the hash of every manifest of the plan is recomputed; VerificationError names one that does not.
+    the hash of every manifest of these indexes is recomputed; VerificationError names one that does not.
     """
     lowered, needed = _lower(conn, [row for row in planned if row.level != row.new_level])
     swept = [0, 0, 0]
     busy: ConflictError | None = None
-    for index_id in sorted({row.index_id for row in planned}):
+    index_ids = sorted({row.index_id for row in planned})
+    for index_id in index_ids:
         try:
             removed = _sweep(conn, index_id, batch)
         except ConflictError as error:
@@ -69,22 +70,21 @@ def collect(conn: Connection, planned: Sequence[Planned], *, batch: int | None =
         if any(removed):
             _tend(conn, index_id)
             swept = [total + more for total, more in zip(swept, removed, strict=True)]
-    _verify(conn, [row.build_id for row in planned])
+    manifests = sum(_verify(conn, index_id) for index_id in index_ids)
     if busy is not None:
         raise busy
-    return Collected(lowered, tuple(needed), swept[0], swept[1], swept[2], len(planned))
+    return Collected(lowered, tuple(needed), swept[0], swept[1], swept[2], manifests)
 
 
 def _lower(conn: Connection, planned: Sequence[Planned]) -> tuple[int, list[int]]:
     """Lower levels; return how many were, and the builds that are needed by now."""
     needed = []
-    for row in planned:
-        try:
-            with driver_errors():
-                conn.execute("select tracestore.lower_level(%s, %s)", [row.build_id, row.new_level])
-        except InputError:
-            needed.append(row.build_id)
-    return len(planned) - len(needed), needed
+    for level in ("chunks", "manifest"):
+        build_ids = [row.build_id for row in planned if row.new_level == level]
+        with driver_errors():
+            rows = conn.execute("select tracestore.lower_levels(%s, %s)", [build_ids, level]).fetchall()
+        needed += [row[0] for row in rows]
+    return len(planned) - len(needed), sorted(needed)
 
 
 def _sweep(conn: Connection, index_id: int, batch: int | None) -> tuple[int, int, int]:
@@ -116,15 +116,18 @@ def _tend(conn: Connection, index_id: int) -> None:
             conn.execute(f"vacuum (analyze) tracestore_data.{table}_{index_id:d}")
 
 
-def _verify(conn: Connection, build_ids: Sequence[int]) -> None:
+def _verify(conn: Connection, index_id: int) -> int:
+    """Recompute the manifest hash of every build of an index; return how many."""
+    query = (
+        "select h.build_id, h.manifest_hash = b.index_version from tracestore.manifest_hashes(%s) h"
+        " join tracestore.builds b using (build_id) order by h.build_id"
+    )
     with driver_errors():
-        rows = conn.execute(
-            "select build_id from tracestore.builds where build_id = any (%s)"
-            " and tracestore.manifest_hash(build_id) <> index_version order by build_id",
-            [list(build_ids)],
-        ).fetchall()
-    if rows:
+        rows = conn.execute(query, [index_id]).fetchall()
+    wrong = [build_id for build_id, is_right in rows if not is_right]
+    if wrong:
         raise VerificationError(
-            f"the manifest hash of B-{rows[0][0]} no longer recomputes ({len(rows)} builds)",
+            f"the manifest hash of B-{wrong[0]} no longer recomputes ({len(wrong)} builds)",
             hint="`tracestore verify BUILD` says what differs",
         )
+    return len(rows)

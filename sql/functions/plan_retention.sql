@@ -65,34 +65,42 @@ end;
 comment on function tracestore.plan_retention(text, integer, integer, interval) is
   'What to keep: the newest build of each index, what an alias serves or a rollback would, what is held, the latest keep_searchable builds and any younger than older_than stay as they are; the latest keep_chunks keep their chunks, of the others only the manifest stays.';
 
-create function tracestore.lower_level(build_id bigint, new_level text)
-returns void
+create function tracestore.needed_builds(build_ids bigint[])
+returns setof bigint
+language sql
+stable
+begin atomic
+  select b.build_id
+  from tracestore_data.build b
+  where b.build_id = any (build_ids) and (
+    b.build_id in (select a.build_id from tracestore_data.alias a)
+    or b.build_id in (select h.build_id from tracestore_data.build_hold h where h.released_at is null)
+    or b.build_id in (select tracestore.builds_to_return_to())
+    or not exists (
+      select from tracestore_data.build later
+      where later.index_id = b.index_id and later.state = 'ready' and later.build_id > b.build_id))
+  order by b.build_id;
+end;
+comment on function tracestore.needed_builds(bigint[]) is
+  'Those of some builds that have to stay searchable: an alias serves them or would after a rollback, they are held, or the newest of their index.';
+
+create function tracestore.lower_levels(build_ids bigint[], new_level text)
+returns setof bigint
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
 declare
-  v_build tracestore_data.build;
+  v_needed bigint[];
 begin
   -- Publish, rollback and hold lock the row as well before they read its level.
-  select b.* into v_build from tracestore_data.build b where b.build_id = lower_level.build_id and b.state = 'ready' for update;
-  if not found then
-    raise exception using errcode = 'TS003', message = format('there is no ready build B-%s', lower_level.build_id),
-      hint = 'View tracestore.builds lists builds.';
-  end if;
-  -- Asked again under the lock: a publish or a hold that came meanwhile wins.
-  if exists (select from tracestore_data.alias a where a.build_id = v_build.build_id)
-     or exists (select from tracestore_data.build_hold h where h.build_id = v_build.build_id and h.released_at is null)
-     or v_build.build_id in (select tracestore.builds_to_return_to())
-     or not exists (select from tracestore_data.build b
-                    where b.index_id = v_build.index_id and b.state = 'ready' and b.build_id > v_build.build_id) then
-    raise exception using errcode = 'TS004', message = format('build B-%s is needed', v_build.build_id),
-      detail = 'an alias serves it or would after a rollback, or it is held, or the newest of its index',
-      hint = 'Retire the alias or release the hold first.';
-  end if;
-  update tracestore_data.build b set level = new_level where b.build_id = v_build.build_id and b.level <> new_level;
+  perform from tracestore_data.build b where b.build_id = any (build_ids) and b.state = 'ready' order by b.build_id for update;
+  -- Asked under the lock: a publish or a hold that came meanwhile wins.
+  v_needed := array(select tracestore.needed_builds(build_ids));
+  update tracestore_data.build b set level = new_level
+  where b.build_id = any (build_ids) and b.build_id <> all (v_needed) and b.state = 'ready' and b.level <> new_level;
+  return query select unnest(v_needed);
 end
 $$;
-comment on function tracestore.lower_level(bigint, text) is
-  'Lowers the retention level of a build; refused while an alias, a rollback, a hold or the next build needs it.';
+comment on function tracestore.lower_levels(bigint[], text) is
+  'Lowers the retention level of builds; returns those that stay as they are since they are needed.';

@@ -8,7 +8,7 @@ from tests.corpus import build, publish, register
 from tracestore import retention, store
 from tracestore.db import Connection
 from tracestore.embedders.hashing import HashEmbedder
-from tracestore.errors import InputError
+from tracestore.errors import InputError, VerificationError
 
 EMBEDDER = HashEmbedder(16, "a")
 
@@ -139,14 +139,38 @@ def test_a_retired_alias_gives_its_builds_up(conn: Connection, builds: list[int]
         store.rollback(conn, "main")
 
 
-def test_lowering_by_hand_is_refused_while_the_build_is_needed(conn: Connection, builds: list[int]) -> None:
+def test_lowering_passes_over_what_is_needed(conn: Connection, builds: list[int]) -> None:
     publish(conn, "main", builds[0])
     publish(conn, "main", builds[1])
     store.hold(conn, builds[2], "case 4711")
-    for build_id in (builds[0], builds[1], builds[2], builds[5]):
-        with pytest.raises(Exception, match=f"build B-{build_id} is needed"):
-            conn.execute("select tracestore.lower_level(%s, 'chunks')", [build_id])
-    assert _levels(conn) == ["vectors"] * 6
+    needed = conn.execute("select tracestore.lower_levels(%s, 'chunks')", [builds]).fetchall()
+    assert [row[0] for row in needed] == [builds[0], builds[1], builds[2], builds[5]]
+    assert _levels(conn) == ["vectors"] * 3 + ["chunks"] * 2 + ["vectors"]
+
+
+def test_a_manifest_that_was_altered_by_hand_is_found(conn: Connection, builds: list[int]) -> None:
+    conn.execute("set session_replication_role = replica")
+    conn.execute("delete from tracestore_data.manifest_entry where removed_build = %s", [builds[3]])
+    conn.execute("set session_replication_role = origin")
+    with pytest.raises(VerificationError, match=f"B-{builds[2]} no longer recomputes \\(1 builds\\)"):
+        _collect(conn, 10, 10)
+
+
+def test_the_hashes_of_all_manifests_are_those_of_each(conn: Connection, builds: list[int]) -> None:
+    store.withdraw(conn, "c", "still.md")
+    store.withdraw(conn, "c", "moving.md")
+    register(conn, "c", "last.md", "# Last\n\nWords.\n")
+    builds.append(build(conn, "c", EMBEDDER, max_words=20).build_id)
+    store.restore(conn, "c", "still.md")
+    builds.append(build(conn, "c", EMBEDDER, max_words=20).build_id)
+    hashes = conn.execute("select build_id, manifest_hash from tracestore.manifest_hashes(1)").fetchall()
+    assert hashes == [
+        (row["build_id"], row["index_version"])
+        for row in store.table(
+            conn, "select build_id, index_version from tracestore.builds order by build_id"
+        )
+    ]
+    assert [row[0] for row in hashes] == builds
 
 
 def test_a_hold_is_a_record(conn: Connection, builds: list[int]) -> None:

@@ -75,7 +75,9 @@ def after(
 
 
 def lower(build_id: int) -> Callable[[Connection], object]:
-    return lambda conn: conn.execute("select tracestore.lower_level(%s, 'chunks')", [build_id])
+    return lambda conn: conn.execute(
+        "select tracestore.lower_levels(array[%s::bigint], 'chunks')", [build_id]
+    )
 
 
 def publish(build_id: int) -> Callable[[Connection], object]:
@@ -167,7 +169,7 @@ def test_a_build_waits_for_the_batch_and_then_embeds_what_was_swept(
     register(conn, "moving", f"{COMMON}\n# Moving\n\nThis is number0.\n")
     for row in plan(conn):
         if row.new_level != row.level:
-            conn.execute("select tracestore.lower_level(%s, %s)", [row.build_id, row.new_level])
+            conn.execute("select tracestore.lower_levels(%s, %s)", [[row.build_id], row.new_level])
     second = after(
         conn,
         dsn,
