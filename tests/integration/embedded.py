@@ -20,14 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 # The tests kill processes, not the machine: waiting for the disk would prove nothing and take most of the time.
 QUICK = {"fsync": "off"}
 
-# What every script starts with; the folder of the store is its first argument. A run in the background of a shell
-# ignores SIGINT and hands that on: a script meant to die of it would wait for its end instead.
+# What every script starts with; the folder of the store is its first argument.
 PREAMBLE = f"""
 import functools, os, signal, sys, time
 from pathlib import Path
 import psycopg
 from tracestore import server
-signal.signal(signal.SIGINT, signal.default_int_handler)
 store = Path(sys.argv[1])
 ensure_running = functools.partial(server.ensure_running, settings={QUICK})
 """
