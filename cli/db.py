@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from tracestore import db as database
+from tracestore.errors import InputError
 
-from . import connection, db_server, output, scrub
+from . import connection, db_server, output, scrub, state
 from .options import AsJson, add_command, command_group
 
 app = command_group("The server of a store and its schema.")
-for _name, _function in (
-    ("up", db_server.up),
-    ("down", db_server.down),
-    ("status", db_server.status),
-    ("destroy", db_server.destroy),
-):
-    add_command(app, _function, _name)
+
+
+def _embedded_only(function: Callable[..., None]) -> Callable[..., None]:
+    """Refuse ``--dsn``: whoever names a server means that one, and these commands are about another."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any, **options: Any) -> None:
+        if state.dsn is not None:
+            raise InputError(
+                f"`tracestore db {function.__name__}` is about the embedded server, not about the one of --dsn",
+                hint="leave --dsn out, in the folder of the store",
+            )
+        function(*arguments, **options)
+
+    return run
+
+
+for _function in (db_server.up, db_server.down, db_server.status, db_server.destroy):
+    add_command(app, _embedded_only(_function))
 
 
 def upgrade(

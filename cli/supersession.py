@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from tracestore.errors import InputError
 
 from . import output
 from .connection import open_store
-from .options import AsJson, InCollection, Reason
+from .options import AsJson, InCollection, Reason, parse_time
 
 
 def supersede(
@@ -88,14 +87,3 @@ def _review(
         " order by supersession_id",
         collection,
     )
-
-
-def parse_time(text: str) -> datetime:
-    """Read a time; without a zone it is UTC, a date is its first moment."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            f"{text!r} is not a time", hint="for example 2026-03-04 or 2026-03-04T09:00:00Z"
-        ) from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -39,6 +39,11 @@ hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
 )
 
+# A shell starts what runs in its background with SIGINT ignored, and every process a test starts would inherit
+# that: one that has to stop at Ctrl-C would wait for its end instead.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # The data of a test run is thrown away, so nothing needs to reach the disk.
 _THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
@@ -108,6 +109,16 @@ def publish(conn: Connection, alias: str, build_id: int, **named: Any) -> int:
     row = conn.execute(f"select tracestore.publish({names})", arguments).fetchone()  # type: ignore[arg-type]
     assert row is not None
     return int(row[0])
+
+
+def tamper(conn: Connection, *statements: str) -> None:
+    """Change rows as a superuser who switches off triggers and foreign keys; CHECKs cannot be switched off."""
+    if conn.execute("select current_setting('is_superuser')").fetchone() != ("on",):
+        pytest.skip("needs a superuser, and the role of --dsn is none")
+    with conn.transaction():
+        conn.execute("set local session_replication_role = replica")
+        for statement in statements:
+            assert conn.execute(statement.encode()).rowcount, f"changed nothing: {statement}"
 
 
 def random_units(count: int, dimension: int, seed: int) -> NDArray[np.float32]:

@@ -29,6 +29,9 @@ Connection = psycopg.Connection[Any]
 # What text, json and numbers of Postgres cannot hold, where a caller sent it.
 _CANNOT_HOLD = ("22P02", "22P05", "22021", "22003")
 
+# Somebody else was in the way: serialization failure, deadlock, lock timeout.
+_IN_THE_WAY = ("40001", "40P01", "55P03")
+
 # SQLSTATE -> error; the states of class TS are raised by sql/functions and the triggers.
 _OURS: dict[str, type[TracestoreError]] = {
     "TS001": InputError,  # an argument that makes no sense
@@ -130,6 +133,10 @@ def driver_errors() -> Iterator[None]:
         yield
     except psycopg.Error as error:
         raise translate(error) from error
+    except UnicodeEncodeError as error:  # what the driver says of half a surrogate pair
+        raise InputError(
+            "a text holds half a surrogate pair, which no encoding has", hint="send valid Unicode"
+        ) from error
 
 
 def translate(error: psycopg.Error) -> TracestoreError:
@@ -151,6 +158,8 @@ def translate(error: psycopg.Error) -> TracestoreError:
         )
     if state in _CANNOT_HOLD or (state is None and isinstance(error, psycopg.DataError)):
         return InputError(message, hint=hint or "Postgres holds no NUL and no half surrogate pair in a text")
+    if state in _IN_THE_WAY:
+        return ConflictError(message, hint=hint or "nothing was changed; run it again")
     if state in ("42501", "28000", "28P01"):
         return StoreError(
             message, sqlstate=state, hint=hint or "the role lacks a privilege; ask the owner of the store"

@@ -178,6 +178,13 @@ def diff_builds(conn: Connection, a: int, b: int) -> list[BuildDifference]:
     return _rows(conn, BuildDifference, "select * from tracestore.diff_builds(%s, %s)", a, b)
 
 
+def build_effective_at(conn: Connection, collection: str, recipe_id: str, effective_at: datetime) -> int:
+    """Return the searchable build whose corpus was cut off latest before a time."""
+    return _number(
+        conn, "select tracestore.build_effective_at(%s, %s, %s)", collection, recipe_id, effective_at
+    )
+
+
 def hold(conn: Connection, build_id: int, reason: str) -> int:
     """Keep a build searchable; return the hold."""
     return _number(conn, "select tracestore.hold(%s, %s)", build_id, reason)

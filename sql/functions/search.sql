@@ -63,7 +63,8 @@ begin
   return query select * from tracestore.search_exact(
     v_served, @vector@.l2_normalize(query_embedding), match_count, tracestore.parse_filter(filter),
     jsonb_strip_nulls(jsonb_build_object(
-      'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build, 'as_of', as_of)));
+      'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
+      'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))));
 end
 $$;
 comment on function tracestore.search(text, @vector@.vector, text, integer, text, text, jsonb, bigint, timestamptz, jsonb) is

@@ -79,7 +79,7 @@ ALTER TABLE ONLY tracestore_data.document
 ALTER TABLE ONLY tracestore_data.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (doc_key);
 
-CREATE INDEX document_by_family ON tracestore_data.document USING btree (collection_id, family_id);
+CREATE INDEX document_by_family ON tracestore_data.document USING btree (family_id, collection_id);
 
 CREATE TRIGGER document_keeps_its_id BEFORE UPDATE OF doc_key, collection_id, doc_id ON tracestore_data.document FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 

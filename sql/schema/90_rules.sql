@@ -7,30 +7,36 @@ CREATE SCHEMA tracestore_data;
 COMMENT ON SCHEMA tracestore_data IS 'Tables, types and trigger functions of tracestore. Read through schema tracestore.';
 
 CREATE FUNCTION tracestore_data.is_citable_id(label text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN (((octet_length(label) >= 1) AND (octet_length(label) <= 1024)) AND (label <> ALL (ARRAY['.'::text, '..'::text])) AND (label IS NFC NORMALIZED) AND (label !~ '[\u0001-\u001f\u007f-\u009f]'::text));
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return octet_length(label) between 1 and 1024
+    and label not in ('.', '..')
+    and label is nfc normalized
+    and label !~ '[\u0001-\u001f\u007f-\u009f]';
+end
+$$;
 COMMENT ON FUNCTION tracestore_data.is_citable_id(label text) IS 'True for an id that a citation can carry: 1 to 1024 bytes, NFC, no control characters, not "." or "..".';
 
 CREATE FUNCTION tracestore_data.is_page_map(pages jsonb, char_count integer) RETURNS boolean
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT ((jsonb_typeof(pages) = 'array'::text) AND (NOT (EXISTS ( SELECT
-            FROM ( SELECT numbered.entry,
-                     numbered.starts,
-                     lag(numbered.starts, 1, (0)::numeric) OVER (ORDER BY numbered.place) AS previous
-                    FROM ( SELECT entries.entry,
-                             entries.place,
-                                 CASE jsonb_typeof((entries.entry -> 0))
-                                     WHEN 'number'::text THEN ((entries.entry ->> 0))::numeric
-                                     ELSE NULL::numeric
-                                 END AS starts
-                            FROM jsonb_array_elements(
-                                 CASE jsonb_typeof(is_page_map.pages)
-                                     WHEN 'array'::text THEN is_page_map.pages
-                                     ELSE '[]'::jsonb
-                                 END) WITH ORDINALITY entries(entry, place)) numbered) page
-           WHERE (((jsonb_typeof(page.entry) = 'array'::text) AND (jsonb_typeof((page.entry -> 1)) = 'string'::text) AND ((page.entry -> 2) IS NULL) AND (page.starts = trunc(page.starts)) AND ((page.starts >= page.previous) AND (page.starts <= (is_page_map.char_count)::numeric))) IS NOT TRUE)))));
-END;
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return jsonb_typeof(pages) = 'array' and not exists (
+    select
+    from (
+      select entry, starts, lag(starts, 1, 0::numeric) over (order by place) as previous
+      from (
+        select entry, place, case jsonb_typeof(entry -> 0) when 'number' then (entry ->> 0)::numeric end as starts
+        from jsonb_array_elements(case jsonb_typeof(pages) when 'array' then pages else '[]' end)
+          with ordinality as entries (entry, place)) numbered) page
+    where (
+      jsonb_typeof(entry) = 'array' and jsonb_typeof(entry -> 1) = 'string' and entry -> 2 is null
+      and starts = trunc(starts) and starts between previous and char_count) is not true);
+end
+$$;
 COMMENT ON FUNCTION tracestore_data.is_page_map(pages jsonb, char_count integer) IS 'True for [[first code point, "label"], ...] whose numbers are whole, never fall and lie within the text.';
 
 CREATE FUNCTION tracestore_data.apply_version_state_event() RETURNS trigger

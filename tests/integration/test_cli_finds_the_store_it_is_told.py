@@ -101,3 +101,12 @@ def test_a_schema_of_another_release_is_refused(cli: Cli, dsn: str, conn: Connec
     assert "hint: run `tracestore db upgrade`" in said
     cli("db", "upgrade", "--dsn", dsn)
     assert cli("documents", "here", "--dsn", dsn).out
+
+
+@pytest.mark.parametrize("command", ["up", "down", "status", "destroy"])
+def test_commands_of_the_embedded_server_are_never_about_a_named_one(
+    cli: Cli, dsn: str, command: str
+) -> None:
+    said = cli.error("db", command, "--dsn", dsn, expect=2)
+    assert said.startswith(f"error: `tracestore db {command}` is about the embedded server")
+    assert list(cli.folder.iterdir()) == []

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.corpus import build, build_texts, publish, register
+from tests.corpus import build, build_texts, publish, register, tamper
 from tracestore.db import Connection
 from tracestore.embedders.base import embed_query
 from tracestore.embedders.hashing import HashEmbedder
@@ -109,12 +109,11 @@ def test_other_words_than_cited_are_a_mismatch_without_text(conn: Connection) ->
 def test_an_edit_by_a_superuser_is_a_mismatch(conn: Connection) -> None:
     build_texts(conn, "c", {"plain.md": "The limit is 30 days. Ask first."})
     before = chunks(conn)[0][-1]
-    with conn.transaction():
-        conn.execute("set local session_replication_role = replica")
-        conn.execute(
-            "update tracestore_data.document_version set content = %(new)s, content_sha256 = sha256(%(new)s)",
-            {"new": b"The limit is 60 days. Ask first."},
-        )
+    tamper(
+        conn,
+        "update tracestore_data.document_version set content = n, content_sha256 = sha256(n)"
+        " from (select 'The limit is 60 days. Ask first.'::bytea as n) as edited",
+    )
     found = resolve(conn, before)
     assert (found.status, found.reason, found.text) == ("span_mismatch", "text_differs", None)
 

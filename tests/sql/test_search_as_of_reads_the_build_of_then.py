@@ -146,3 +146,12 @@ def test_a_recipe_that_was_replaced_answers_as_of_then_and_not_now(conn: Connect
     assert texts(conn, "live", as_of=then) == ["first"]
     with pytest.raises(RecipeMismatch, match=r"serves recipe 'table:2:a;header=off' at"):
         search(conn, "live", QUERY, other.recipe.recipe_id, as_of=then)
+
+
+def test_the_time_is_recorded_in_utc_whatever_the_session_speaks(conn: Connection) -> None:
+    publish(conn, "live", three_builds(conn)[0])
+    moment = datetime(2999, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+    for zone in ("UTC", "Asia/Kathmandu"):
+        conn.execute("select set_config('TimeZone', %s, false)", [zone])
+        (hit,) = search(conn, "live", QUERY, RECIPE, as_of=moment)
+        assert hit.settings == {"mode": "auto", "match_count": 10, "as_of": "2999-01-02T03:04:05.000678Z"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from tests.corpus import TableEmbedder, build, build_texts, register, register_words
+from tests.corpus import TableEmbedder, build, build_texts, register, register_words, tamper
 from tracestore.db import Connection
 from tracestore.embedders.hashing import HashEmbedder
 from tracestore.identity import ManifestEntry, manifest_sha256
@@ -33,15 +33,6 @@ VECTORS = "every embeddable chunk has the vector that was stored"
 def handbook(conn: Connection) -> int:
     """Build three guides; each sentence is a chunk."""
     return build_texts(conn, "c", GUIDES, max_words=4).build_id
-
-
-def tamper(conn: Connection, *statements: str) -> None:
-    """Change rows as a superuser who switches off triggers and foreign keys; CHECKs cannot be switched off."""
-    with conn.transaction():
-        conn.execute("set local session_replication_role = replica")
-        for statement in statements:
-            cursor = conn.execute(statement.encode())
-            assert cursor.rowcount, f"changed nothing: {statement}"
 
 
 def failing(conn: Connection, build_id: int) -> set[str]:

@@ -23,7 +23,9 @@ from tracestore.evaluation import (
 from tracestore.types import Hit
 
 METRICS: tuple[Metric, ...] = (hit_at(1), hit_at(5), reciprocal_rank(10))
-_FIRST_FETCH = 100
+# Of the demo's 720 questions 650 have their tie at rank 10 within 50 hits, and the longest is 580.
+_FIRST_FETCH = 50
+_GROWTH = 8
 _LONGEST_FETCH = 10_000
 
 
@@ -65,7 +67,7 @@ def _ranking(
         complete = len(hits) < wanted
         if complete or hits[-1].score < hits[deepest - 1].score or wanted == _LONGEST_FETCH:
             return Ranking(tuple(_judge(hit, item, texts) for hit in hits), complete)
-        wanted = min(10 * wanted, _LONGEST_FETCH)
+        wanted = min(_GROWTH * wanted, _LONGEST_FETCH)
 
 
 def _judge(hit: Hit, item: GoldItem, texts: Mapping[tuple[str, str], str]) -> RankedItem:

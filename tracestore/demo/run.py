@@ -9,7 +9,14 @@ from tracestore import sqlfiles, store
 from tracestore.build import BuildReport, IndexSettings, build
 from tracestore.chunking import ChunkConfig
 from tracestore.db import Connection, driver_errors
-from tracestore.demo.guides import Guide, edit_in_place, edit_sentence, make_guides, make_questions
+from tracestore.demo.guides import (
+    Guide,
+    edit_in_place,
+    edit_sentence,
+    insert_sentence,
+    make_guides,
+    make_questions,
+)
 from tracestore.demo.measure import Measured, measure
 from tracestore.embedders.base import Embedder, embed_query
 from tracestore.errors import RecipeMismatch
@@ -73,7 +80,8 @@ class Demo:
         self._resolve(hit)
         self._wrong_recipe()
         self._edit_in_place(hit, shown)
-        self._one_edit()
+        self._one_change(edit_sentence(self.guides[5]), "edited")
+        self._one_change(insert_sentence(self.guides[6]), "inserted")
         self._erase()
 
     def _grid(self) -> BuildReport:
@@ -159,14 +167,13 @@ class Demo:
         self._say(f"resolve: {found.status}, {found.reason}")
         self._say(f"verify: fails {len(failed)} checks: {'; '.join(failed)}")
 
-    def _one_edit(self) -> None:
-        guide = edit_sentence(self.guides[5])
+    def _one_change(self, guide: Guide, what: str) -> None:
         self._ingest([guide])
         report = build(self._conn, self.collection, *_SHOWN.load())
         self._say("")
         self._say(
-            f"One sentence of {guide.doc_id} edited: B-{report.build_id} has {report.chunks} chunks,"
-            f" {report.embedding_calls} embedding call"
+            f"One sentence of {guide.doc_id} {what}: B-{report.build_id} has {report.chunks} chunks,"
+            f" embedding calls: {report.embedding_calls}"
         )
 
     def _erase(self) -> None:

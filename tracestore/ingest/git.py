@@ -221,7 +221,10 @@ class GitHistory:
 
         Of patterns it knows nothing: matching them in 10,000 commits took git 10 s, listing all changes 2 s.
         """
-        if any(character in pattern for pattern in self._patterns for character in "*?[") or "." in self._patterns:
+        if (
+            any(character in pattern for pattern in self._patterns for character in "*?[")
+            or "." in self._patterns
+        ):
             return []
         return [f":(top,literal){pattern}" for pattern in self._patterns]
 

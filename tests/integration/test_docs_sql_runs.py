@@ -1,0 +1,133 @@
+"""Every SQL block of the pages for services, auditors and DBAs runs as it stands, and finds something.
+
+The pages speak of one small world: collection ``guides`` with the guide ``tunelo`` v1, alias ``main``, build 7, and
+vectors of ``wordllama:256``. ``$1`` stands for the parameter that the text beside it names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.databases import as_role, plain_role
+from tests.ingesting import text
+from tests.shared import ROOT
+from tracestore import store
+from tracestore.build import IndexSettings, build
+from tracestore.chunking import ChunkConfig
+from tracestore.db import Connection, connect
+from tracestore.demo.guides import make_guides
+from tracestore.embedders.base import Embedder, embed_query
+from tracestore.ingest import ingest
+from tracestore.recipes import load_embedder
+
+PAGES = ("services", "auditors", "dba")
+FINDS_NOTHING_WHERE_ALL_IS_WELL = "where not ok"
+
+_BLOCK = re.compile(r"^```sql\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[str]:
+    """Return the SQL blocks of a page."""
+    return _BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8"))
+
+
+ALL = [(page, block) for page in PAGES for block in blocks(page)]
+GRANTS = next(block for page, block in ALL if page == "dba" and "create role" in block)
+BLOCKS = [(page, block) for page, block in ALL if block != GRANTS]
+IDS = [f"{page}: {block.splitlines()[0]}" for page, block in BLOCKS]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    pytest.importorskip("wordllama", reason="the pages speak of wordllama:256")
+    return load_embedder("wordllama:256")
+
+
+@pytest.fixture(scope="module")
+def world(module_dsn: str, module_conn: Connection, embedder: Embedder) -> str:
+    """Make what the pages speak of; return the connection string."""
+    guides = [guide for guide in make_guides() if guide.doc_id in ("tunelo", "dokalo", "zeneka")]
+    documents = [text(g.doc_id, g.text, g.version_id, **{"class": "guide"}) for g in guides]
+    ingest(module_conn, "guides", documents)
+    for words in range(10, 17):
+        report = build(module_conn, "guides", embedder, IndexSettings(embedder.recipe, ChunkConfig(words)))
+    assert report.build_id == 7
+    store.publish(module_conn, "main", 7, reason="first")
+    ingest(module_conn, "guides", [text("dokalo", guides[0].text + "Edited.\n", "v1")])  # an edit in place
+    store.withdraw(module_conn, "guides", "zeneka", reason="recalled")
+    return module_dsn
+
+
+def run(conn: psycopg.Connection, block: str, vector: str) -> list[int]:
+    """Run a block as a driver would; return how many rows each of its statements gave."""
+    parameters = [] if "$1" not in block else ["A text." if "convert_to($1" in block else vector]
+    with psycopg.RawCursor(conn) as cursor:
+        cursor.execute(block.encode(), parameters or None)
+        return list(row_counts(cursor))
+
+
+def row_counts(cursor: psycopg.RawCursor) -> Iterator[int]:
+    """Yield the rows of each result that has any columns."""
+    more: bool | None = True
+    while more:
+        if cursor.description is not None:
+            yield len(cursor.fetchall())
+        more = cursor.nextset()
+
+
+@pytest.fixture(scope="module")
+def vector(embedder: Embedder) -> str:
+    """Return the question as a vector in text."""
+    return "[" + ",".join(map(str, embed_query(embedder, "How long does shipping take?"))) + "]"
+
+
+@pytest.mark.parametrize(("page", "block"), BLOCKS, ids=IDS)
+def test_a_block_runs_as_it_stands(world: str, vector: str, page: str, block: str) -> None:
+    with psycopg.connect(world) as conn:
+        counts = run(conn, block, vector)
+        conn.rollback()
+    assert counts, f"a block of {page}.md that shows nothing"
+    assert min(counts) > 0 or FINDS_NOTHING_WHERE_ALL_IS_WELL in block
+
+
+def test_the_citation_of_the_pages_resolves(world: str) -> None:
+    (citation,) = {found for _, block in BLOCKS for found in re.findall(r"'(tracestore:[^']*)'", block)}
+    with connect(world) as conn:
+        found = store.resolve(conn, citation)
+    assert (found.status, found.doc_id) == ("ok", "tunelo")
+
+
+def test_the_grants_for_readers_are_enough_to_read_and_not_to_write(
+    admin_dsn: str, world: str, vector: str
+) -> None:
+    with plain_role(admin_dsn) as role:
+        with psycopg.connect(world) as owner:
+            owner.execute(
+                GRANTS.replace("create role evidence_reader;", "").replace("evidence_reader", role).encode()
+            )
+        try:
+            with psycopg.connect(as_role(world, role)) as reader:
+                for _, block in BLOCKS:
+                    if "register_version" not in block:
+                        run(reader, block, vector)
+                        reader.rollback()
+                for statement in WRITES:
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        reader.execute(statement)
+                    reader.rollback()
+        finally:
+            with psycopg.connect(world) as owner:
+                owner.execute(f'drop owned by "{role}"'.encode())
+
+
+WRITES = (
+    "select tracestore.withdraw('guides', 'tunelo')",
+    "select tracestore.erase('guides', 'tunelo')",
+    "select tracestore.publish('main', 6)",
+    "select tracestore.register_version('guides', '{\"doc_id\": \"x\"}', 'x')",
+    "select * from tracestore_data.chunk_1",
+)
