@@ -28,7 +28,7 @@ comment on function tracestore.manifest(bigint) is 'Every document version that 
 create function tracestore.encode_member(doc_id text, version_id text, version_state text, media_type text, content_sha256 bytea)
 returns bytea
 language sql
-immutable
+stable
 parallel safe
 return
   tracestore.length_prefixed(doc_id) || tracestore.length_prefixed(version_id) || tracestore.length_prefixed(version_state)

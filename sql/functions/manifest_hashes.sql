@@ -6,7 +6,7 @@ stable
 parallel safe
 begin atomic
   -- As manifest_sha256 does it for one build, but the digest of a bucket is computed only for the builds in which the
-  -- bucket changed: 400 builds of 5,000 documents at 0.1 % churn take 0.7 s, one after the other 53 s.
+  -- bucket changed: 400 builds of 5,000 documents at 0.1 % churn take 0.4 s, one after the other 12 s.
   with entry as materialized (
     select m.added_build, m.removed_build, d.doc_id, v.version_id, get_byte(sha256(convert_to(d.doc_id, 'UTF8')), 0) as bucket,
       tracestore.encode_member(d.doc_id, v.version_id, m.version_state, v.media_type, v.content_sha256) as encoded
