@@ -71,6 +71,8 @@ def gc(
             + (f"  ({row.kept_for})" if row.kept_for else "")
         )
     if report is not None:
+        for build_id in report.needed:
+            output.line(f"B-{build_id}  stays: published or held since the plan was made")
         output.line(
             f"{report.lowered} builds lowered; {report.chunks} chunk rows, {report.vectors} vectors and"
             f" {report.embeddings} embeddings removed; {report.manifests} manifests verified"
