@@ -58,11 +58,16 @@ as $$
 declare
   v_newest tracestore_data.document_version;
 begin
+  -- Two look-ups by index: read in one, a label that is new is compared with every version of a long history.
   select v.* into v_newest
   from tracestore_data.document_version v
-  left join tracestore_data.document_version edited on edited.version_key = v.in_place_of
-  where v.doc_key = labelled_version.doc_key and labelled_version.label in (v.version_id, edited.version_id)
-  order by v.version_seq desc limit 1;
+  where v.doc_key = labelled_version.doc_key and v.version_id = labelled_version.label;
+  if found then
+    select v.* into v_newest
+    from tracestore_data.document_version v
+    where v.version_key = v_newest.version_key or v.in_place_of = v_newest.version_key
+    order by v.version_seq desc limit 1;
+  end if;
   return v_newest;
 end
 $$;
