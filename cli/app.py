@@ -39,6 +39,7 @@ app = typer.Typer(
             "hold": "retention:hold",
             "release": "retention:release",
             "gc": "retention:gc",
+            "index": "indexes:app",
             "alias": "builds:alias_app",
             "db": "db:app",
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -74,6 +75,28 @@ def collect(conn: Connection, planned: Sequence[Planned], *, batch: int | None =
     if busy is not None:
         raise busy
     return Collected(lowered, tuple(needed), swept[0], swept[1], swept[2], manifests)
+
+
+def drop_index(conn: Connection, index_id: int, reason: str, *, patience: float = 60.0) -> None:
+    """Remove the chunks and vectors of an index for good; its builds stay as manifests.
+
+    Needs an autocommit connection. NotFound, or InputError while it is in use. The rows are gone when this returns or
+    raises ConflictError: then its empty tables could not be removed within ``patience`` seconds without making
+    searches wait, and calling it again removes them.
+    """
+    until = time.monotonic() + patience
+    with driver_errors():
+        conn.execute("select tracestore.drop_index(%s, %s)", [index_id, reason])
+    while True:
+        try:
+            with driver_errors():
+                conn.execute("select tracestore.drop_partitions(%s)", [index_id])
+            return
+        except ConflictError:
+            if time.monotonic() >= until:
+                raise
+            # Longer than the attempt took: whoever had to queue behind it is through.
+            time.sleep(0.5)
 
 
 def _lower(conn: Connection, planned: Sequence[Planned]) -> tuple[int, list[int]]:

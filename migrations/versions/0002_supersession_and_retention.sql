@@ -157,3 +157,28 @@ alter table tracestore_data.document_version
   alter column source_uri set statistics 0, alter column pages set statistics 0, alter column attributes set statistics 0;
 alter table tracestore_data.build alter column failure type text;
 alter table tracestore_data.build alter column failure set statistics 0;
+
+-- A dropped index keeps its builds as a record; another of the same settings can be made in its place.
+alter table tracestore_data.retrieval_index
+  add column dropped_at timestamptz,
+  add column dropped_by text,
+  add column drop_reason text,
+  add constraint dropping_is_complete check (num_nulls(dropped_at, dropped_by, drop_reason) in (0, 3)),
+  drop constraint index_is_once_in_its_collection;
+create unique index index_is_once_in_its_collection
+  on tracestore_data.retrieval_index (collection_id, settings) where dropped_at is null;
+comment on column tracestore_data.retrieval_index.dropped_at is 'When its chunks and vectors were removed for good; null while it is in use.';
+comment on column tracestore_data.retrieval_index.dropped_by is 'Who dropped it.';
+comment on column tracestore_data.retrieval_index.drop_reason is 'Why it was dropped.';
+drop trigger retrieval_index_is_immutable on tracestore_data.retrieval_index;
+create trigger retrieval_index_is_immutable
+  before update on tracestore_data.retrieval_index
+  for each row
+  when (
+    old.dropped_at is not null
+    or (old.index_id, old.collection_id, old.recipe_key, old.settings, old.lexical, old.created_at)
+       is distinct from (new.index_id, new.collection_id, new.recipe_key, new.settings, new.lexical, new.created_at))
+  execute function tracestore_data.refuse_change();
+create trigger retrieval_index_is_never_deleted
+  before delete or truncate on tracestore_data.retrieval_index
+  for each statement execute function tracestore_data.refuse_change();

@@ -25,6 +25,10 @@ begin
       hint = 'A build holds what took effect by now, or by an earlier time.';
   end if;
   perform from tracestore_data.retrieval_index i where i.index_id = begin_build.index_id for no key update;
+  if exists (select from tracestore_data.retrieval_index i where i.index_id = begin_build.index_id and i.dropped_at is not null) then
+    raise exception using errcode = 'TS004', message = format('index %s was dropped', begin_build.index_id),
+      hint = 'Run the build again; it makes another index.';
+  end if;
   select b.* into v_held from tracestore_data.build b
   where b.index_id = begin_build.index_id and b.state = 'building';
   if found then

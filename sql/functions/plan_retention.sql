@@ -65,24 +65,37 @@ end;
 comment on function tracestore.plan_retention(text, integer, integer, interval) is
   'What to keep: the newest build of each index, what an alias serves or a rollback would, what is held, the latest keep_searchable builds and any younger than older_than stay as they are; the latest keep_chunks keep their chunks, of the others only the manifest stays.';
 
-create function tracestore.needed_builds(build_ids bigint[])
+create function tracestore.builds_in_use(build_ids bigint[])
 returns setof bigint
 language sql
 stable
 begin atomic
   select b.build_id
-  from tracestore_data.build b
-  where b.build_id = any (build_ids) and (
-    b.build_id in (select a.build_id from tracestore_data.alias a)
+  from unnest(build_ids) as b (build_id)
+  where b.build_id in (select a.build_id from tracestore_data.alias a)
     or b.build_id in (select h.build_id from tracestore_data.build_hold h where h.released_at is null)
     or b.build_id in (select tracestore.builds_to_return_to())
-    or not exists (
-      select from tracestore_data.build later
-      where later.index_id = b.index_id and later.state = 'ready' and later.build_id > b.build_id))
   order by b.build_id;
 end;
+comment on function tracestore.builds_in_use(bigint[]) is
+  'Those of some builds that an alias serves or would after a rollback, or that are held.';
+
+create function tracestore.needed_builds(build_ids bigint[])
+returns setof bigint
+language sql
+stable
+begin atomic
+  select tracestore.builds_in_use(build_ids)
+  union
+  select b.build_id
+  from tracestore_data.build b
+  where b.build_id = any (build_ids) and not exists (
+    select from tracestore_data.build later
+    where later.index_id = b.index_id and later.state = 'ready' and later.build_id > b.build_id)
+  order by 1;
+end;
 comment on function tracestore.needed_builds(bigint[]) is
-  'Those of some builds that have to stay searchable: an alias serves them or would after a rollback, they are held, or the newest of their index.';
+  'Those of some builds that have to stay searchable: in use, or the newest of their index, from which the next build starts.';
 
 create function tracestore.lower_levels(build_ids bigint[], new_level text)
 returns setof bigint

@@ -56,6 +56,10 @@ CREATE TABLE tracestore_data.retrieval_index (
     settings_json jsonb GENERATED ALWAYS AS ((settings)::jsonb) STORED NOT NULL,
     lexical text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    dropped_at timestamp with time zone,
+    dropped_by text,
+    drop_reason text,
+    CONSTRAINT dropping_is_complete CHECK ((num_nulls(dropped_at, dropped_by, drop_reason) = ANY (ARRAY[0, 3]))),
     CONSTRAINT lexical_is_in_the_settings CHECK ((NOT (((settings)::jsonb ->> 'lexical'::text) IS DISTINCT FROM lexical)))
 );
 COMMENT ON TABLE tracestore_data.retrieval_index IS 'A line of builds with the same recipe, chunking, ANN and lexical settings.';
@@ -66,6 +70,9 @@ COMMENT ON COLUMN tracestore_data.retrieval_index.settings IS 'Canonical JSON of
 COMMENT ON COLUMN tracestore_data.retrieval_index.settings_json IS 'The same, to query.';
 COMMENT ON COLUMN tracestore_data.retrieval_index.lexical IS 'Full-text configuration of the lexical leg.';
 COMMENT ON COLUMN tracestore_data.retrieval_index.created_at IS 'When it was made.';
+COMMENT ON COLUMN tracestore_data.retrieval_index.dropped_at IS 'When its chunks and vectors were removed for good; null while it is in use.';
+COMMENT ON COLUMN tracestore_data.retrieval_index.dropped_by IS 'Who dropped it.';
+COMMENT ON COLUMN tracestore_data.retrieval_index.drop_reason IS 'Why it was dropped.';
 
 ALTER TABLE tracestore_data.retrieval_index ALTER COLUMN index_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME tracestore_data.retrieval_index_index_id_seq
@@ -77,12 +84,13 @@ ALTER TABLE tracestore_data.retrieval_index ALTER COLUMN index_id ADD GENERATED 
 );
 
 ALTER TABLE ONLY tracestore_data.retrieval_index
-    ADD CONSTRAINT index_is_once_in_its_collection UNIQUE (collection_id, settings);
-
-ALTER TABLE ONLY tracestore_data.retrieval_index
     ADD CONSTRAINT retrieval_index_pkey PRIMARY KEY (index_id);
 
-CREATE TRIGGER retrieval_index_is_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.retrieval_index FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+CREATE UNIQUE INDEX index_is_once_in_its_collection ON tracestore_data.retrieval_index USING btree (collection_id, settings) WHERE (dropped_at IS NULL);
+
+CREATE TRIGGER retrieval_index_is_immutable BEFORE UPDATE ON tracestore_data.retrieval_index FOR EACH ROW WHEN (((old.dropped_at IS NOT NULL) OR ((((((old.index_id IS DISTINCT FROM new.index_id) OR (old.collection_id IS DISTINCT FROM new.collection_id)) OR (old.recipe_key IS DISTINCT FROM new.recipe_key)) OR (old.settings IS DISTINCT FROM new.settings)) OR (old.lexical IS DISTINCT FROM new.lexical)) OR (old.created_at IS DISTINCT FROM new.created_at)))) EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER retrieval_index_is_never_deleted BEFORE DELETE OR TRUNCATE ON tracestore_data.retrieval_index FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
 ALTER TABLE ONLY tracestore_data.retrieval_index
     ADD CONSTRAINT retrieval_index_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
