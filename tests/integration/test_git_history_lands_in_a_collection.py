@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.repositories import Commit, commits, extend, make
 from tests.shared import shared_path
 from tracestore import store
 from tracestore.build import BuildOptions, build
-from tracestore.db import Connection
+from tracestore.db import Connection, connect
 from tracestore.embedders.hashing import HashEmbedder
 from tracestore.ingest import GitHistory, IngestReport, ingest_history
 
@@ -112,6 +113,22 @@ def test_what_cannot_be_stored_is_counted_and_its_end_passed_over(conn: Connecti
     first = commits(repository)[0][:12]
     assert sorted(failure.source for failure in report.failures) == [f"{first}:\\xff.md", f"{first}:a.md"]
     assert (report.failed, report.exit_code, report.outcomes, report.ended) == (2, 2, {"created": 1}, 1)
+
+
+def test_two_at_once_write_one_history(dsn: str, conn: Connection, tmp_path: Path) -> None:
+    repository = make(tmp_path / "r", *STORY)
+
+    def one(_number: int) -> tuple[int, int]:
+        with connect(dsn) as own:
+            outcomes, ended = deliver(own, repository)
+        return sum(outcomes.values()), ended
+
+    with ThreadPoolExecutor(3) as pool:
+        reports = list(pool.map(one, range(3)))
+    assert [stored for stored, _ in reports] == [4, 4, 4]
+    assert sum(ended for _, ended in reports) == 1
+    assert len(versions(conn)) == 4
+    assert conn.execute("select count(*) from tracestore.supersessions").fetchone() == (1,)
 
 
 def test_progress_counts_over_all_lives(conn: Connection, tmp_path: Path) -> None:

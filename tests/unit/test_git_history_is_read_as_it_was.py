@@ -275,11 +275,15 @@ def test_a_document_keeps_the_id_it_has_when_its_file_is_renamed_later(tmp_path:
     ]
 
 
-def test_names_that_differ_in_unicode_form_only_are_two_documents(tmp_path: Path) -> None:
-    composed, decomposed = "caf\u00e9.md", "cafe\u0301.md"
-    repository = make(tmp_path / "r", Commit("2020-01-01", {composed: "1", decomposed: "2"}))
+def test_names_that_differ_in_unicode_form_only_are_documents_of_their_own(tmp_path: Path) -> None:
+    forms = [
+        "".join("\u00e9" if bits >> place & 1 else "e\u0301" for place in range(6)) + ".md"
+        for bits in range(64)
+    ]
+    repository = make(tmp_path / "r", Commit("2020-01-01", {form: form for form in forms}))
     ids = [doc_id for doc_id, _, _ in rows(GitHistory(repository))]
-    assert sorted(ids) == [composed, f"{composed}~{commits(repository)[0][:12]}"]
+    plain, mark = "\u00e9" * 6 + ".md", commits(repository)[0][:12]
+    assert set(ids) == {plain, f"{plain}~{mark}", *(f"{plain}~{mark}.{n}" for n in range(2, 64))}
 
 
 def test_names_of_any_bytes_are_read_and_those_that_are_no_text_are_named(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -138,15 +139,16 @@ class GitHistory:
         erased_labels = {label for label, _ in known.erased}
         for file in self._files:
             file.doc_id = self._known_id(file, known, erased_labels) or ""
-            taken.add(file.doc_id)
-            if not file.doc_id:
+            if not file.doc_id or file.doc_id in taken:
                 unnamed.append(file)
+            taken.add(file.doc_id)
         for file in sorted(unnamed, key=lambda file: self._by_path.get(file.path) is not file):
             file.doc_id = doc_id = unicodedata.normalize("NFC", file.path)
-            digits = _LABEL_DIGITS
-            while file.doc_id in taken:
-                file.doc_id = f"{doc_id}~{next(file.revisions()).commit[:digits]}"
-                digits += 1
+            # Of one commit are only names that differ in their Unicode form, and of those there can be many.
+            for number in count(1):
+                if file.doc_id not in taken:
+                    break
+                file.doc_id = f"{doc_id}~{next(file.revisions()).label}{f'.{number}' if number > 1 else ''}"
             taken.add(file.doc_id)
 
     def lives(self) -> Iterator[tuple[Iterator[SourceDocument | DocumentError], list[Ended]]]:
