@@ -44,9 +44,9 @@ _CHUNK_COLUMNS = (
     " context_end, words, split, heading_path, span_sha256, content_key"
 )
 _CHUNK_TYPES = [*["int8"] * 3, *["int4"] * 8, "bool", "text[]", "bytea", "bytea"]
-_EMBEDDING_COLUMNS = "index_id, content_key, vec, lexemes, live, truncated"
+_EMBEDDING_COLUMNS = "index_id, content_key, vec, vec_sha256, lexemes, live, truncated"
 # A value that is in the binary form already goes through as bytes.
-_EMBEDDING_TYPES = ["int8", "bytea", "bytea", "bytea", "bool", "bool"]
+_EMBEDDING_TYPES = ["int8", "bytea", "bytea", "bytea", "bytea", "bool", "bool"]
 
 _LINES = (
     "plain COPY", "to_tsvector alone", "vectors and lexemes", "last transaction", "write phase (both)", "whole build",
@@ -175,7 +175,7 @@ def rows_of(conn: Connection, index_id: int) -> tuple[list[tuple[Any, ...]], lis
         binary=True,
     ).fetchall()
     embeddings = conn.execute(
-        "select index_id, content_key, vector_send(vec), tsvectorsend(lexemes), live, truncated"
+        "select index_id, content_key, vector_send(vec), vec_sha256, tsvectorsend(lexemes), live, truncated"
         " from tracestore_data.embedding where index_id = %s",
         [index_id],
         binary=True,

@@ -3,7 +3,7 @@
     python -m soak.crashes [--kills 40] [--seed N]
 
 A collection of 300 guides on a server of its own is built in another process, which is killed at a random batch or
-after a random time; every third time the server is killed as well. After each kill the build is started again, at
+after a random time of work; every third time the server is killed as well. After each kill the build is started again, at
 once. Whenever one gets through, its index version must be that of an undisturbed build, verify_build must find no
 fault, and the embedder's own log must show at most one batch a kill beyond the distinct texts. Then every guide is
 edited, and it goes on, until the number of kills is reached. Exit code 1 at the first thing that is not as it should.
@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,8 +63,8 @@ class Soak:
             done = self.disturbed(commands) if self.kills < most_kills else commands.run(*_BUILD)
             if done.returncode == 0:
                 break
-            if "Traceback" in done.stderr:
-                raise Broken(done.stderr)
+            if done.returncode != -signal.SIGKILL:
+                raise Broken(f"a build that nobody killed failed: {done.stderr}")
         report = json.loads(done.stdout)
         self.builds += 1
         handed, kills = commands.handed_over(), self.kills - kills_before
@@ -92,10 +93,14 @@ class Soak:
         return done
 
     def killed_after_a_while(self, commands: Commands) -> subprocess.CompletedProcess[str]:
-        """Kill a build after a random time, so that every part of it is hit sooner or later."""
-        with commands.start(*_BUILD) as process:
+        """Kill a build some time after it took its lease, so that every part of it is hit sooner or later."""
+        newest = "select coalesce(max(build_id), 0) from tracestore_data.build"
+        with connect(commands.dsn) as conn, commands.start(*_BUILD) as process:
+            before = conn.execute(newest).fetchone()
+            while process.poll() is None and conn.execute(newest).fetchone() == before:
+                time.sleep(0.01)
             try:
-                process.wait(self.draw.uniform(0.3, 3.0))
+                process.wait(self.draw.uniform(0.0, 1.5))
             except subprocess.TimeoutExpired:
                 process.kill()
             out, err = process.communicate()

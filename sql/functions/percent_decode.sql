@@ -18,11 +18,16 @@ begin
       ''::bytea order by place)
   into v_raw
   from regexp_matches(encoded, '%[0-9A-Fa-f]{2}|[^%]+', 'g') with ordinality as parts (part, place);
-  return convert_from(coalesce(v_raw, ''), 'UTF8');
-exception
-  when character_not_in_repertoire or untranslatable_character then
+  -- The table of RFC 3629 without NUL, over the hexadecimal digits. Not an exception handler: that starts a
+  -- subtransaction, which no parallel worker may before PostgreSQL 18.
+  if encode(v_raw, 'hex') !~ ('^(?:0[1-9a-f]|[1-7][0-9a-f]'
+      || '|(?:c[2-9a-f]|d[0-9a-f])[89ab][0-9a-f]'
+      || '|(?:e0[ab][0-9a-f]|e[1-9a-cef][89ab][0-9a-f]|ed[89][0-9a-f])[89ab][0-9a-f]'
+      || '|(?:f0[9ab][0-9a-f]|f[1-3][89ab][0-9a-f]|f48[0-9a-f])(?:[89ab][0-9a-f]){2})*$') then
     raise exception using errcode = 'TS008', message = 'percent-encoded bytes are not UTF-8',
       detail = left(encoded, 200), hint = 'Percent-encode the UTF-8 bytes of the id.';
+  end if;
+  return convert_from(coalesce(v_raw, ''), 'UTF8');
 end
 $$;
 comment on function tracestore.percent_decode(text) is 'The inverse of percent_encode; refuses what is not UTF-8.';

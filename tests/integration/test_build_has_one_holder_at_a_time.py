@@ -182,3 +182,18 @@ def test_an_index_made_while_another_build_writes_waits_for_it(conn: Connection,
             with connect(dsn) as watch:
                 wait_until_asking(watch, "%create_index%", waiting.done)
         assert waiting.result().index_id != index_id
+
+
+def test_a_holder_that_works_keeps_its_lease(conn: Connection, dsn: str) -> None:
+    register_guides(conn, GUIDES)
+    ends = []
+    with connect(dsn) as watch:
+
+        def look(_batch: int) -> None:
+            ends.append(
+                one(watch, "select lease_expires_at from tracestore_data.build where state = 'building'")
+            )
+
+        make(conn, Counting(batch_size=16, before=look), lease_seconds=0.001)
+    assert len(ends) == 10
+    assert ends == sorted(set(ends))

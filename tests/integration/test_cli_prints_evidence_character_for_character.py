@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,32 @@ def test_locales_that_know_only_ascii_are_no_obstacle(cli: Cli, citation: str) -
     old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert "\\U0001f642" in cli("resolve", citation, **old).out
     assert cli("resolve", citation, "--json", **old).json["text"] == PASSAGE
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_progress_is_drawn_on_a_terminal_only_and_never_into_the_data(cli: Cli, term: str) -> None:
+    ours, terminal = os.openpty()
+    arguments = ("build", "c", "--recipe", f"hash:16:{term}", "--json")
+    process = subprocess.Popen(
+        [PROGRAM, *arguments],
+        env=cli.environment(TERM=term), stdout=subprocess.PIPE, stderr=terminal,
+    )  # fmt: skip
+    os.close(terminal)
+    with process:
+        drawn = read_terminal(ours)
+        assert process.stdout is not None
+        assert json.loads(process.stdout.read())["documents"] == 2
+    os.close(ours)
+    assert ("chunk and embed" in drawn) == (term == "xterm")
+
+
+def read_terminal(descriptor: int) -> str:
+    """Return what a process writes to its terminal until it ends."""
+    parts = []
+    with suppress(OSError):  # Linux says EIO when the last writer has gone
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(cli: Cli) -> None:

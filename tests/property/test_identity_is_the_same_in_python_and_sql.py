@@ -237,3 +237,30 @@ def test_the_index_version_of_a_build_is_the_hash_python_computes(
     assert module_conn.execute("select tracestore.manifest_hash(%s)", [made.build_id]).fetchone() == (
         made.index_version,
     )
+
+
+# Bytes at the edges of the table of RFC 3629, and some of every kind.
+edges = st.sampled_from(
+    [
+        *b"\x00\x01A\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff"
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.lists(edges, max_size=5))
+def test_bytes_are_text_to_both_or_to_neither(module_conn: Connection, raw: list[int]) -> None:
+    encoded = "".join(f"%{byte:02X}" for byte in raw)
+    try:
+        wanted = bytes(raw).decode()
+    except UnicodeDecodeError:
+        wanted = "\0"
+    if "\0" in wanted:
+        with pytest.raises(InputError):
+            percent_decode(encoded)
+        with pytest.raises(psycopg.Error) as caught:
+            module_conn.execute("select tracestore.percent_decode(%s)", [encoded])
+        assert caught.value.sqlstate == "TS008"
+    else:
+        assert percent_decode(encoded) == wanted
+        assert module_conn.execute("select tracestore.percent_decode(%s)", [encoded]).fetchone() == (wanted,)

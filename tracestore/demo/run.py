@@ -80,8 +80,8 @@ class Demo:
         self._resolve(hit)
         self._wrong_recipe()
         self._edit_in_place(hit, shown)
-        self._one_change(edit_sentence(self.guides[5]), "edited")
-        self._one_change(insert_sentence(self.guides[6]), "inserted")
+        self._one_change(edit_sentence(self.guides[5]), "edited in")
+        self._one_change(insert_sentence(self.guides[6]), "inserted into")
         self._erase()
 
     def _grid(self) -> BuildReport:
@@ -172,7 +172,7 @@ class Demo:
         report = build(self._conn, self.collection, *_SHOWN.load())
         self._say("")
         self._say(
-            f"One sentence of {guide.doc_id} {what}: B-{report.build_id} has {report.chunks} chunks,"
+            f"One sentence {what} {guide.doc_id}: B-{report.build_id} has {report.chunks} chunks,"
             f" embedding calls: {report.embedding_calls}"
         )
 
