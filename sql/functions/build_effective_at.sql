@@ -44,11 +44,14 @@ begin atomic
     join tracestore_data.supersession s using (doc_key)
     where c.slug = history_cutoffs.collection and s.accepted is not false
   )
-  select distinct case period
-    when 'month' then least((date_trunc('month', changed_at at time zone 'UTC') + interval '1 month') at time zone 'UTC' - interval '1 microsecond', now())
-    else changed_at end as cutoff
+  select distinct case
+    when period <> 'month' then changed_at
+    -- The present month is not over: what is in effect now stands for it.
+    when date_trunc('month', changed_at at time zone 'UTC') < date_trunc('month', now() at time zone 'UTC')
+      then (date_trunc('month', changed_at at time zone 'UTC') + interval '1 month') at time zone 'UTC' - interval '1 microsecond'
+    end as cutoff
   from change where changed_at <= now()
-  order by cutoff;
+  order by cutoff nulls last;
 end;
 comment on function tracestore.history_cutoffs(text, text) is
-  'The cut-offs of a history: the last moment of each month in which something took effect (period month), or each moment at which something did (commit).';
+  'The cut-offs of a history: the last moment of each month in which something took effect (period month; null at the end stands for the present month, as it is now), or each moment at which something did (commit).';

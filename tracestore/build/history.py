@@ -15,10 +15,11 @@ from tracestore.embedders.base import Embedder
 Period = Literal["month", "commit"]
 
 
-def cutoffs(conn: Connection, collection: str, period: Period) -> list[datetime]:
+def cutoffs(conn: Connection, collection: str, period: Period) -> list[datetime | None]:
     """Return the last moment of each period in which something took effect, in order.
 
-    ``month``: calendar months in UTC, the present one up to now. ``commit``: every moment at which something did.
+    ``month``: calendar months in UTC; None, at the end, is the present one as it is now. ``commit``: every moment at
+    which something took effect.
     """
     with driver_errors():
         rows = conn.execute("select * from tracestore.history_cutoffs(%s, %s)", [collection, period])
@@ -36,7 +37,8 @@ def build_history(
 ) -> list[BuildReport]:
     """Make the builds of a history that are missing, oldest first; return one report for each period.
 
-    An interrupted history is continued by calling again. Each build is as any other: searchable, comparable, kept.
+    An interrupted history is continued by calling again. Each build is as any other: searchable, comparable, kept;
+    that of the present month is the one that ``build`` would make.
     """
     wanted = cutoffs(conn, collection, period)
     reports = []
