@@ -28,7 +28,6 @@ OUT_OF_REACH = (
 """What no command inside the database can clean."""
 
 _POLL_SECONDS = 0.1
-_LOCK_NOT_AVAILABLE = "55P03"
 _INSUFFICIENT_PRIVILEGE = "42501"
 
 
@@ -123,9 +122,7 @@ def _rewrite(conn: Connection, table: str) -> ScrubbedTable:
     try:
         with driver_errors():
             conn.execute(sql.SQL("vacuum (full, analyze) {}").format(name))
-    except StoreError as error:
-        if error.sqlstate != _LOCK_NOT_AVAILABLE:
-            raise
+    except ConflictError as error:
         raise ConflictError(
             f"table {table} is in use, and the time to wait for it is over",
             hint="tables before it are rewritten; run `tracestore db scrub` again in a quieter hour, or with a longer --lock-timeout",

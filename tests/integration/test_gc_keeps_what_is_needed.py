@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus import build, publish, register
+from tests.databases import require_superuser
 from tracestore import retention, store
 from tracestore.db import Connection
 from tracestore.embedders.hashing import HashEmbedder
@@ -148,7 +149,8 @@ def test_lowering_passes_over_what_is_needed(conn: Connection, builds: list[int]
     assert _levels(conn) == ["vectors"] * 3 + ["chunks"] * 2 + ["vectors"]
 
 
-def test_a_manifest_that_was_altered_by_hand_is_found(conn: Connection, builds: list[int]) -> None:
+def test_a_manifest_that_was_altered_by_hand_is_found(conn: Connection, dsn: str, builds: list[int]) -> None:
+    require_superuser(dsn)  # nobody else gets past the rules
     conn.execute("set session_replication_role = replica")
     conn.execute("delete from tracestore_data.manifest_entry where removed_build = %s", [builds[3]])
     conn.execute("set session_replication_role = origin")
