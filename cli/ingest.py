@@ -29,30 +29,37 @@ from .options import AsJson, InCollection
 _SHOWN = 20  # lines of one kind on stderr; --json has them all
 
 
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="PATH",
+        help="Folders, text files, files of JSON Lines, - for standard input. With --git: folders in it, or shell"
+        " patterns for paths in it, such as 'docs/*.md'; none means all its texts.",
+        show_default=False,
+    ),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse a known version_id that arrives with another text.")
+]
+Sync = Annotated[
+    bool, typer.Option("--sync", help="This is all there is: withdraw the documents that are not in it.")
+]
+Git = Annotated[
+    Path | None,
+    typer.Option("--git", metavar="REPO", help="Every revision in the history of this git repository."),
+]
+GitRef = Annotated[
+    str | None, typer.Option("--git-ref", help="With --git: a branch or commit other than HEAD.")
+]
+
+
 def ingest(
     collection: InCollection,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Folders, text files, files of JSON Lines, - for standard input. With --git: folders in it, or"
-            " shell patterns for paths in it, such as 'docs/*.md'; none means all its texts.",
-            show_default=False,
-        ),
-    ] = None,
-    git: Annotated[
-        Path | None,
-        typer.Option("--git", metavar="REPO", help="Every revision in the history of this git repository."),
-    ] = None,
-    git_ref: Annotated[
-        str | None, typer.Option("--git-ref", help="With --git: a branch or commit other than HEAD.")
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a known version_id that arrives with another text.")
-    ] = False,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="This is all there is: withdraw the documents that are not in it.")
-    ] = False,
+    paths: Paths = None,
+    git: Git = None,
+    git_ref: GitRef = None,
+    strict: Strict = False,
+    sync: Sync = False,
     as_json: AsJson = False,
 ) -> None:
     """Store every text of PATHS that says something new.
@@ -62,19 +69,12 @@ def ingest(
     Example: tracestore ingest handbook/ --collection handbook
     """
     skipped: list[Path] = []
-    if git is not None:
-        if sync:
-            raise InputError(
-                "--sync does not go with --git",
-                hint="leave it out: the history says itself what was deleted, and when",
-            )
-        history = GitHistory(git, ref=git_ref or "HEAD", patterns=[str(path) for path in paths or []])
-        with open_store(create=True) as conn, _progress_bar() as progress:
-            report = ingest_history(conn, collection, history, strict=strict, progress=progress)
-    else:
-        documents = _documents(paths, git_ref, skipped)
-        with open_store(create=True) as conn, _progress_bar() as progress:
-            report = run_ingest(conn, collection, documents, strict=strict, sync=sync, progress=progress)
+    source = _open(paths or [], git, git_ref, sync, skipped)  # before a store is made for it
+    with open_store(create=True) as conn, _progress_bar() as progress:
+        if isinstance(source, GitHistory):
+            report = ingest_history(conn, collection, source, strict=strict, progress=progress)
+        else:
+            report = run_ingest(conn, collection, source, strict=strict, sync=sync, progress=progress)
     _warn(report, skipped)
     if as_json:
         output.emit_json(_as_json(report, len(skipped)))
@@ -84,9 +84,16 @@ def ingest(
         raise typer.Exit(report.exit_code)
 
 
-def _documents(
-    paths: list[Path] | None, git_ref: str | None, skipped: list[Path]
-) -> Iterator[SourceDocument | DocumentError]:
+def _open(
+    paths: list[Path], git: Path | None, git_ref: str | None, sync: bool, skipped: list[Path]
+) -> GitHistory | Iterator[SourceDocument | DocumentError]:
+    if git is not None:
+        if sync:
+            raise InputError(
+                "--sync does not go with --git",
+                hint="leave it out: the history says itself what was deleted, and when",
+            )
+        return GitHistory(git, ref=git_ref or "HEAD", patterns=[str(path) for path in paths])
     if git_ref is not None:
         raise InputError("--git-ref does not go without --git", hint="name the repository: --git REPO")
     if not paths:
