@@ -103,6 +103,16 @@ def test_an_erased_document_does_not_come_back_under_a_new_name(conn: Connection
     assert versions(conn, "docs/z.md") == []
 
 
+def test_a_rewritten_history_adds_only_what_differs(conn: Connection, tmp_path: Path) -> None:
+    before = make(tmp_path / "r", *STORY)
+    deliver(conn, before)
+    files = {**STORY[0].files, "d.md": "New in the past.\n"}
+    rewritten = make(tmp_path / "s", Commit("2020-01-10", files), *STORY[1:])
+    assert not set(commits(before)) & set(commits(rewritten))
+    assert deliver(conn, rewritten) == ({"unchanged": 4, "created": 1}, 0)
+    assert said(conn, "2020-04-11") == {"c.md": "two", "d.md": "New in the past."}
+
+
 def test_what_cannot_be_stored_is_counted_and_its_end_passed_over(conn: Connection, tmp_path: Path) -> None:
     repository = make(
         tmp_path / "r",
