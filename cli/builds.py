@@ -103,6 +103,9 @@ def publish(
     expect: Annotated[
         str | None, typer.Option(help="Only if the alias serves this build now; refuse otherwise.")
     ] = None,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="Keep what the alias serves for other recipes.")
+    ] = False,
     reason: Reason = None,
     as_json: AsJson = False,
 ) -> None:
@@ -113,7 +116,7 @@ def publish(
     build_id = parse_build_id(build)
     expected = None if expect is None else parse_build_id(expect)
     with open_store() as conn:
-        event = store.publish(conn, alias, build_id, expected_build_id=expected, reason=reason)
+        event = store.publish(conn, alias, build_id, expected_build_id=expected, beside=beside, reason=reason)
     if as_json:
         output.emit_json({"index_alias": alias, "build_id": build_id, "alias_event_id": event})
     else:

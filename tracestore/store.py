@@ -86,15 +86,12 @@ def publish(
     build_id: int,
     *,
     expected_build_id: int | None = None,
+    beside: bool = False,
     reason: str | None = None,
 ) -> int:
-    """Let an alias serve a build; return the alias event."""
-    with driver_errors():
-        row = conn.execute(
-            "select tracestore.publish(%s, %s, %s, %s)", [index_alias, build_id, expected_build_id, reason]
-        ).fetchone()
-    assert row is not None
-    return int(row[0])
+    """Let an alias serve a build, ``beside`` what it serves for other recipes; return the alias event."""
+    query: LiteralString = "select tracestore.publish(index_alias => %s, build_id => %s, expected_build_id => %s, beside => %s, reason => %s)"
+    return _number(conn, query, index_alias, build_id, expected_build_id, beside, reason)
 
 
 def verify_build(conn: Connection, build_id: int) -> list[Verification]:
