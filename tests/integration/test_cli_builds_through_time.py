@@ -34,7 +34,7 @@ def cli(dsn: str, tmp_path: Path) -> Cli:
 
 
 def _alias(cli: Cli) -> list[int]:
-    return [row["build_id"] for row in cli("alias", "list", "--json").json]
+    return sorted(row["build_id"] for row in cli("alias", "list", "--json").json)
 
 
 def test_rollback_undoes_the_latest_publish(cli: Cli) -> None:
