@@ -97,11 +97,8 @@ class NaiveStore:
         )
 
     def retire(self) -> None:
-        """Let the alias serve nothing. Where that was so before the last publish, it is as if that was undone."""
-        if len(self.served) > 1 and self.served[-2] is None:
-            self.served.pop()
-        else:
-            self.served.append(None)
+        """Let the alias serve nothing."""
+        self.served.append(None)
 
     def collect(self, keep_searchable: int, keep_chunks: int) -> None:
         """Lower the level of what nobody needs."""

@@ -182,3 +182,10 @@ create trigger retrieval_index_is_immutable
 create trigger retrieval_index_is_never_deleted
   before delete or truncate on tracestore_data.retrieval_index
   for each statement execute function tracestore_data.refuse_change();
+
+-- A rollback to what was served before a publish beside it, or before anything, takes a build away: it says so itself,
+-- so that a retirement is never taken for one.
+alter table tracestore_data.alias_event drop constraint retiring_has_no_target;
+alter table tracestore_data.alias_event
+  add constraint publishing_has_a_target_and_retiring_none
+    check (case action when 'publish' then to_build_id is not null when 'retire' then to_build_id is null else true end);

@@ -15,7 +15,6 @@ begin
     select
       jsonb_object_agg(e.recipe_key, e.to_build_id) filter (where e.to_build_id is not null) as served,
       array_agg(e.recipe_key::text) filter (where e.to_build_id is null) as retired,
-      bool_or(e.action = 'publish') as is_publish,
       bool_or(e.action = 'rollback') as is_rollback
     from tracestore_data.alias_event e
     where e.alias_name = index_alias
@@ -23,7 +22,7 @@ begin
     order by min(e.alias_event_id)
   loop
     v_state := (v_state - coalesce(v_switch.retired, '{}')) || coalesce(v_switch.served, '{}');
-    if v_switch.is_publish or not (v_switch.is_rollback or coalesce(v_stack[cardinality(v_stack) - 1] = v_state, false)) then
+    if not v_switch.is_rollback then
       v_stack := v_stack || v_state;
     else
       while cardinality(v_stack) > 1 and v_stack[cardinality(v_stack)] <> v_state loop
@@ -35,7 +34,7 @@ begin
 end
 $$;
 comment on function tracestore.undo_stack(text) is
-  'What an alias served, latest first, after each publish that was not undone: recipe_key -> build_id. The first row is what it serves now.';
+  'What an alias served, latest first, after each publish or retirement that was not undone: recipe_key -> build_id. The first row is what it serves now.';
 
 create function tracestore.rollback(index_alias text, to_build_id bigint default null, reason text default null)
 returns bigint

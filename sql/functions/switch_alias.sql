@@ -22,7 +22,7 @@ begin
     returning a.*
   )
   insert into tracestore_data.alias_event (alias_name, collection_id, recipe_key, action, from_build_id, occurred_at, reason)
-  select alias_name, collection_id, recipe_key, 'retire', build_id, v_now,
+  select alias_name, collection_id, recipe_key, case switch_alias.action when 'rollback' then 'rollback' else 'retire' end, build_id, v_now,
     coalesce(switch_alias.reason, 'replaced by B-' || array_to_string(build_ids, ', B-'))
   from gone;
   with added as (

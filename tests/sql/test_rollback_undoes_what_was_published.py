@@ -90,6 +90,20 @@ def test_a_retired_alias_refuses_searches_and_can_come_back(conn: Connection) ->
     assert _served(conn) == [build_id]
 
 
+def test_a_second_retirement_is_no_rollback(conn: Connection) -> None:
+    first, second = _builds(conn, 2)
+    publish(conn, "main", first)
+    store.retire(conn, "main")
+    publish(conn, "main", second)
+    store.retire(conn, "main")
+    store.rollback(conn, "main")
+    assert _served(conn) == [second]
+    store.rollback(conn, "main")
+    assert _served(conn) == []
+    store.rollback(conn, "main")
+    assert _served(conn) == [first]
+
+
 def test_times_of_switches_never_run_backwards(conn: Connection) -> None:
     first, second = _builds(conn, 2)
     for _ in range(5):
