@@ -72,14 +72,15 @@ class Soak:
         while self.kills.total() < kills:
             self.disturb(f"alias {self.kills.total() // 10}", _ACTIONS[self.kills.total() % len(_ACTIONS)])
 
-    def disturb(self, alias: str, action: str) -> None:
+    def disturb(self, alias: str, wanted: str) -> None:
         """Start a command, kill it, look at everything, and publish."""
         with connect(self.dsn) as conn:
-            arguments = self.arguments(conn, alias, action)
+            arguments = self.arguments(conn, alias, wanted)
             before = served(conn, alias)
         # Half-way needs a row of the alias to be held.
         moment = self.draw.choice(_MOMENTS if before else _MOMENTS[:-1])
-        done = self.killed(alias, action, arguments, moment)
+        action = arguments[0]
+        done = self.killed(alias, arguments, moment)
         if done.returncode == -signal.SIGKILL:
             self.kills[action] += 1
             self.moments[moment] += 1
@@ -112,9 +113,7 @@ class Soak:
             ]
         return ["publish", f"B-{self.another(conn, alias)}", "--alias", alias]
 
-    def killed(
-        self, alias: str, action: str, arguments: list[str], moment: str
-    ) -> subprocess.CompletedProcess[str]:
+    def killed(self, alias: str, arguments: list[str], moment: str) -> subprocess.CompletedProcess[str]:
         """Run a command and kill it at a moment, if it is not done before; maybe kill the server as well."""
         with (
             closing(connect(self.dsn, autocommit=False)) as holding,
@@ -127,13 +126,13 @@ class Soak:
                 holding.execute("select from tracestore_data.alias where alias_name = %s for update", [alias])
             began = wait_for(watching, process, "true")
             if moment == "any time":
-                self.wait_a_part(process, action)
+                self.wait_a_part(process, arguments[0])
             else:
                 wait_for(watching, process, "wait_event_type = 'Lock'")
             process.kill()
             out, err = process.communicate()
             if process.returncode == 0:
-                self.lasts[action] = time.monotonic() - began
+                self.lasts[arguments[0]] = time.monotonic() - began
             elif self.place is not None and self.draw.random() < 1 / 3:
                 kill_server(self.place)
                 self.server_kills += 1
