@@ -19,6 +19,8 @@ from tracestore.chunking import ChunkConfig
 from tracestore.db import Connection, connect
 from tracestore.recipes import load_embedder
 
+RECIPE = "hash:128:a"
+
 
 def main() -> None:
     """Measure and print the table."""
@@ -54,10 +56,10 @@ def register(conn: Connection, numbers: range | list[int], edition: str) -> None
             conn.execute("select tracestore.register_version('c', %s, %s)", [record, text.encode()])
 
 
-def make(conn: Connection) -> BuildReport:
-    """Build the collection."""
-    embedder = load_embedder("hash:128:a")
-    return build(conn, "c", embedder, IndexSettings(embedder.recipe, ChunkConfig()))
+def make(conn: Connection, collection: str = "c") -> BuildReport:
+    """Build a collection."""
+    embedder = load_embedder(RECIPE)
+    return build(conn, collection, embedder, IndexSettings(embedder.recipe, ChunkConfig()))
 
 
 def print_table(full: BuildReport, nothing: list[float], one: list[float]) -> None:

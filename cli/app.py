@@ -33,6 +33,13 @@ app = typer.Typer(
             "withdraw": "documents:withdraw",
             "restore": "documents:restore",
             "erase": "documents:erase",
+            "supersede": "supersession:supersede",
+            "rollback": "switching:rollback",
+            "diff": "changes:diff",
+            "hold": "retention:hold",
+            "release": "retention:release",
+            "gc": "retention:gc",
+            "index": "indexes:app",
             "alias": "builds:alias_app",
             "db": "db:app",
         }

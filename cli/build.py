@@ -14,11 +14,13 @@ from tracestore import store
 from tracestore.build import BuildOptions, BuildReport
 from tracestore.build import build as run_build
 from tracestore.build.choose import Wanted, choose
+from tracestore.build.history import build_history
 from tracestore.build.run import Progress as OnProgress
+from tracestore.errors import InputError
 
 from . import output
 from .connection import open_store
-from .options import AsJson, Collection, Recipe
+from .options import AsJson, Collection, Recipe, parse_time
 
 
 def build(
@@ -41,6 +43,13 @@ def build(
         Literal["record", "refuse"], typer.Option(help="What to do with a text longer than the model reads.")
     ] = "record",
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another build of the index.")] = 300,
+    effective_at: Annotated[
+        str | None, typer.Option(help="Build what was in effect then, a time such as 2026-03-04.")
+    ] = None,
+    history: Annotated[
+        Literal["month", "commit"] | None,
+        typer.Option(help="Make a build for each month, or for each moment, in which something took effect."),
+    ] = None,
     publish: Annotated[
         str | None, typer.Option(metavar="ALIAS", help="Serve the build under this alias.")
     ] = None,
@@ -55,19 +64,43 @@ def build(
     wanted = Wanted(
         recipe, max_words, max_tokens, cross_section, hard_limit, False if no_header else None, lexical
     )
+    if history is not None and (effective_at is not None or publish is not None):
+        raise InputError(
+            "--history goes without --effective-at and --publish", hint="publish one of its builds afterwards"
+        )
+    time = None if effective_at is None else parse_time(effective_at)
     with open_store() as conn:
         embedder, settings = choose(conn, collection, wanted)
         with _bar() as on_progress:
-            options = BuildOptions(
-                workers=workers, on_truncation=on_truncation, wait_seconds=wait, progress=on_progress
-            )
-            report = run_build(conn, collection, embedder, settings, options)
+            options = BuildOptions(workers, on_truncation, wait, progress=on_progress, effective_at=time)
+            if history is not None:
+                reports = build_history(conn, collection, embedder, settings, history, options)
+            else:
+                report = run_build(conn, collection, embedder, settings, options)
+        if history is not None:
+            _show_history(reports, as_json)
+            return
         event = None
         try:
             if publish is not None:
                 event = store.publish(conn, publish, report.build_id)
         finally:  # the build is there, whatever publishing says
             _show(report, None if event is None else publish, event, as_json)
+
+
+def _show_history(reports: list[BuildReport], as_json: bool) -> None:
+    if as_json:
+        output.emit_json({"builds": reports})
+        return
+    made = sum(report.created for report in reports)
+    calls = sum(report.embedding_calls for report in reports)
+    output.line(
+        f"{output.counted(len(reports), 'period')}, {made} of them built now, {output.counted(calls, 'embedding call')}"
+    )
+    for report in reports:
+        output.line(
+            f"B-{report.build_id}  {output.counted(report.documents, 'document')}, {output.counted(report.chunks, 'chunk')}"
+        )
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from . import output
 from .connection import open_store
 from .names import require_alias, require_collection
 from .options import AsJson, Build, Reason, add_command, command_group
+from .switching import retire
 
 alias_app = command_group("What is served, and what was.")
 
@@ -102,6 +103,9 @@ def publish(
     expect: Annotated[
         str | None, typer.Option(help="Only if the alias serves this build now; refuse otherwise.")
     ] = None,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="Keep what the alias serves for other recipes.")
+    ] = False,
     reason: Reason = None,
     as_json: AsJson = False,
 ) -> None:
@@ -112,7 +116,7 @@ def publish(
     build_id = parse_build_id(build)
     expected = None if expect is None else parse_build_id(expect)
     with open_store() as conn:
-        event = store.publish(conn, alias, build_id, expected_build_id=expected, reason=reason)
+        event = store.publish(conn, alias, build_id, expected_build_id=expected, beside=beside, reason=reason)
     if as_json:
         output.emit_json({"index_alias": alias, "build_id": build_id, "alias_event_id": event})
     else:
@@ -168,3 +172,4 @@ def history(
 
 add_command(alias_app, list_aliases, "list")
 add_command(alias_app, history)
+add_command(alias_app, retire)

@@ -11,7 +11,7 @@ import typer
 from tracestore import db as database
 from tracestore.errors import InputError
 
-from . import connection, db_server, output, state
+from . import connection, db_server, output, scrub, state
 from .options import AsJson, add_command, command_group
 
 app = command_group("The server of a store and its schema.")
@@ -74,4 +74,5 @@ def psql(context: typer.Context) -> None:
 
 
 add_command(app, upgrade)
+add_command(app, scrub.scrub)
 add_command(app, psql, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -10,8 +10,16 @@ from typing import Annotated
 
 import typer
 
-from tracestore.errors import InputError
-from tracestore.ingest import MEDIA_TYPES, OUTCOMES, IngestReport, read_paths
+from tracestore.errors import DocumentError, InputError
+from tracestore.ingest import (
+    MEDIA_TYPES,
+    OUTCOMES,
+    GitHistory,
+    IngestReport,
+    SourceDocument,
+    ingest_history,
+    read_paths,
+)
 from tracestore.ingest import ingest as run_ingest
 
 from . import output
@@ -21,22 +29,37 @@ from .options import AsJson, InCollection
 _SHOWN = 20  # lines of one kind on stderr; --json has them all
 
 
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="PATH",
+        help="Folders, text files, files of JSON Lines, - for standard input. With --git: folders in it, or shell"
+        " patterns for paths in it, such as 'docs/*.md'; none means all its texts.",
+        show_default=False,
+    ),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse a known version_id that arrives with another text.")
+]
+Sync = Annotated[
+    bool, typer.Option("--sync", help="This is all there is: withdraw the documents that are not in it.")
+]
+Git = Annotated[
+    Path | None,
+    typer.Option("--git", metavar="REPO", help="Every revision in the history of this git repository."),
+]
+GitRef = Annotated[
+    str | None, typer.Option("--git-ref", help="With --git: a branch or commit other than HEAD.")
+]
+
+
 def ingest(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATH",
-            help="Folders, text files, files of JSON Lines, - for standard input.",
-            show_default=False,
-        ),
-    ],
     collection: InCollection,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a known version_id that arrives with another text.")
-    ] = False,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="This is all there is: withdraw the documents that are not in it.")
-    ] = False,
+    paths: Paths = None,
+    git: Git = None,
+    git_ref: GitRef = None,
+    strict: Strict = False,
+    sync: Sync = False,
     as_json: AsJson = False,
 ) -> None:
     """Store every text of PATHS that says something new.
@@ -46,12 +69,12 @@ def ingest(
     Example: tracestore ingest handbook/ --collection handbook
     """
     skipped: list[Path] = []
-    if sys.stdin is None and Path("-") in paths:
-        raise InputError("standard input is closed", hint="pipe the documents in, or name files")
-    stdin = None if sys.stdin is None else sys.stdin.buffer
-    documents = read_paths(paths, stdin=stdin, skip=skipped.append)
+    source = _open(paths or [], git, git_ref, sync, skipped)  # before a store is made for it
     with open_store(create=True) as conn, _progress_bar() as progress:
-        report = run_ingest(conn, collection, documents, strict=strict, sync=sync, progress=progress)
+        if isinstance(source, GitHistory):
+            report = ingest_history(conn, collection, source, strict=strict, progress=progress)
+        else:
+            report = run_ingest(conn, collection, source, strict=strict, sync=sync, progress=progress)
     _warn(report, skipped)
     if as_json:
         output.emit_json(_as_json(report, len(skipped)))
@@ -59,6 +82,28 @@ def ingest(
         output.line(_summary(report))
     if report.exit_code:
         raise typer.Exit(report.exit_code)
+
+
+def _open(
+    paths: list[Path], git: Path | None, git_ref: str | None, sync: bool, skipped: list[Path]
+) -> GitHistory | Iterator[SourceDocument | DocumentError]:
+    if git is not None:
+        if sync:
+            raise InputError(
+                "--sync does not go with --git",
+                hint="leave it out: the history says itself what was deleted, and when",
+            )
+        return GitHistory(git, ref=git_ref or "HEAD", patterns=[str(path) for path in paths])
+    if git_ref is not None:
+        raise InputError("--git-ref does not go without --git", hint="name the repository: --git REPO")
+    if not paths:
+        raise InputError(
+            "there is nothing to ingest", hint="name folders or files, - for standard input, or --git REPO"
+        )
+    if sys.stdin is None and Path("-") in paths:
+        raise InputError("standard input is closed", hint="pipe the documents in, or name files")
+    stdin = None if sys.stdin is None else sys.stdin.buffer
+    return read_paths(paths, stdin=stdin, skip=skipped.append)
 
 
 def _warn(report: IngestReport, skipped: list[Path]) -> None:
@@ -90,7 +135,7 @@ def _list(lines: list[str], what: str, *, total: int | None = None) -> None:
 
 def _summary(report: IngestReport) -> str:
     counts = [(name, report.outcomes[name]) for name in OUTCOMES]
-    counts += [("withdrawn", len(report.withdrawn)), ("failed", report.failed)]
+    counts += [("ended", report.ended), ("withdrawn", len(report.withdrawn)), ("failed", report.failed)]
     said = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts if count)
     return f"{report.collection}: {said or 'no documents'}"
 
@@ -99,6 +144,7 @@ def _as_json(report: IngestReport, skipped: int) -> dict[str, object]:
     return {
         "collection": report.collection,
         **{name: report.outcomes[name] for name in OUTCOMES},
+        "ended": report.ended,
         "withdrawn": report.withdrawn,
         "skipped": skipped,
         "failed": report.failed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -92,3 +93,14 @@ def print_help(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         output.line(context.get_help())
         raise typer.Exit
+
+
+def parse_time(text: str) -> datetime:
+    """Read a time; without a zone it is UTC, a date is its first moment."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"{text!r} is not a time", hint="for example 2026-03-04 or 2026-03-04T09:00:00Z"
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -19,7 +19,7 @@ from tracestore.types import Hit
 from . import output
 from .connection import open_store
 from .names import require_alias
-from .options import AsJson, Recipe
+from .options import AsJson, Recipe, parse_time
 
 
 def search(
@@ -31,6 +31,10 @@ def search(
     ],
     count: Annotated[int, typer.Option("--count", "-k", min=1, max=10_000, help="How many hits.")] = 10,
     as_of: Annotated[str | None, typer.Option(help="Search what was served then: a build or a time.")] = None,
+    effective_at: Annotated[
+        str | None,
+        typer.Option(help="Search what was in effect then: the latest build cut off by that time."),
+    ] = None,
     mode: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
     filter_: Annotated[
         str | None, typer.Option("--filter", help='Only these documents, as JSON: {"class": ["policy"]}.')
@@ -46,7 +50,13 @@ def search(
     build_id, time = _parse_as_of(as_of)
     name: str | None = alias
     with open_store() as conn:
-        if _is_build(conn, alias) and build_id is None and time is None:
+        if effective_at is not None:
+            if as_of is not None:
+                raise InputError(
+                    "--as-of and --effective-at exclude each other", hint="served then, or in effect then?"
+                )
+            name, build_id = None, _effective_build(conn, alias, recipe, parse_time(effective_at))
+        elif _is_build(conn, alias) and build_id is None and time is None:
             name, build_id = None, parse_build_id(alias)
         recipe_id = recipe or _recipe(conn, name, build_id)
         vector = embed_query(load_embedder(recipe_id), question)
@@ -64,10 +74,14 @@ def search(
                 as_of=time,
             )
             served = store.served_build(conn, name, recipe_id, build_id, time)
+        cutoff = store.table(
+            conn, "select cutoff_at from tracestore.builds where build_id = %s", served.build_id
+        )
     if as_json:
         output.emit_json(
             {
                 "build_id": served.build_id,
+                "cutoff_at": cutoff[0]["cutoff_at"],
                 "index_version": served.index_version.hex(),
                 "recipe_id": recipe_id,
                 "alias_event_id": served.alias_event_id,
@@ -75,6 +89,10 @@ def search(
             }
         )
         return
+    if effective_at is not None:
+        output.line(
+            f"in effect at {output.rfc3339(cutoff[0]['cutoff_at'])}, the latest cut-off by {effective_at}"
+        )
     _print(served.build_id, served.index_version.hex(), hits)
 
 
@@ -107,6 +125,27 @@ def _recipe(conn: Connection, alias: str | None, build_id: int | None) -> str:
         raise NotFound(f"there is no build B-{build_id}", hint="`tracestore builds` lists them")
     require_alias(conn, alias or "")
     raise NotFound(f"alias {alias} serves nothing", hint="`tracestore publish BUILD --alias A` lets it serve")
+
+
+def _effective_build(conn: Connection, name: str, recipe: str | None, time: datetime) -> int:
+    """Return the build of the corpus in effect at a time; ``name`` is an alias or a collection."""
+    rows = store.table(
+        conn,
+        "select distinct collection, recipe_id from tracestore.alias_history where index_alias = %s"
+        " union select collection, recipe_id from tracestore.builds where collection = %s and state = 'ready'"
+        " and not exists (select from tracestore.alias_history where index_alias = %s)",
+        name,
+        name,
+        name,
+    )
+    if not rows:
+        raise NotFound(
+            f"{name} is neither an alias nor a collection with builds", hint="`tracestore builds` lists them"
+        )
+    recipes = sorted({row["recipe_id"] for row in rows}) if recipe is None else [recipe]
+    if len(recipes) > 1:
+        raise InputError(f"{name} has several recipes: {', '.join(recipes)}", hint="choose one with --recipe")
+    return store.build_effective_at(conn, rows[0]["collection"], recipes[0], time)
 
 
 def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:

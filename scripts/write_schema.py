@@ -39,6 +39,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
     ),
     "20_index": ("recipe", "retrieval_index", "build", "manifest_entry", "embedding", "chunk"),
     "30_serving": ("alias", "alias_event"),
+    "40_time": ("supersession", "build_hold"),
 }
 RULES = "90_rules"
 

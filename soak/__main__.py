@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import crashes
+from soak import crashes, history, publish_crashes, stateful, switching
 
 if __name__ == "__main__":
-    sys.exit(crashes.main())
+    sys.exit(max([soak.main() for soak in (crashes, history, publish_crashes, stateful, switching)]))

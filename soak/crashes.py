@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import signal
 import subprocess
@@ -28,11 +27,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
 from soak.commands import BATCH, Commands
+from soak.stores import kill_server
 from tracestore import store
 from tracestore.db import Connection, connect
 from tracestore.demo.guides import Guide, make_guides
 from tracestore.migrate import upgrade
-from tracestore.server import STORE_NAME, destroy, ensure_running, status
+from tracestore.server import STORE_NAME, destroy, ensure_running
 
 _BUILD = ("build", "c", "--recipe", "crash:64", "--max-words", "20", "--json")
 
@@ -89,7 +89,8 @@ class Soak:
         if done.returncode == -signal.SIGKILL:
             self.kills += 1
             if self.kills % 3 == 0:
-                self.kill_server()
+                kill_server(self.place)
+                self.server_kills += 1
         return done
 
     def killed_after_a_while(self, commands: Commands) -> subprocess.CompletedProcess[str]:
@@ -105,15 +106,6 @@ class Soak:
                 process.kill()
             out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    def kill_server(self) -> None:
-        """Kill the server and start it again."""
-        postmaster = status(self.place).pid
-        if postmaster is None:
-            raise Broken("the server is gone without our doing")
-        os.kill(postmaster, signal.SIGKILL)
-        ensure_running(self.place, create=False)
-        self.server_kills += 1
 
     def clean_version(self, guides: tuple[Guide, ...], edition: int) -> str:
         """Return the index version of an undisturbed build in a database of its own."""

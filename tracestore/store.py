@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from tracestore.db import Connection, driver_errors
 from tracestore.errors import InputError, NotFound
-from tracestore.types import Hit, Member, Resolution, ServedBuild, Verification
+from tracestore.types import BuildDifference, Hit, Member, Resolution, ServedBuild, Verification
 
 if TYPE_CHECKING:  # numpy takes longer to import than most calls take
     import numpy as np
@@ -86,15 +86,12 @@ def publish(
     build_id: int,
     *,
     expected_build_id: int | None = None,
+    beside: bool = False,
     reason: str | None = None,
 ) -> int:
-    """Let an alias serve a build; return the alias event."""
-    with driver_errors():
-        row = conn.execute(
-            "select tracestore.publish(%s, %s, %s, %s)", [index_alias, build_id, expected_build_id, reason]
-        ).fetchone()
-    assert row is not None
-    return int(row[0])
+    """Let an alias serve a build, ``beside`` what it serves for other recipes; return the alias event."""
+    query: LiteralString = "select tracestore.publish(index_alias => %s, build_id => %s, expected_build_id => %s, beside => %s, reason => %s)"
+    return _number(conn, query, index_alias, build_id, expected_build_id, beside, reason)
 
 
 def verify_build(conn: Connection, build_id: int) -> list[Verification]:
@@ -159,6 +156,66 @@ def withdraw(conn: Connection, collection: str, doc_id: str, *, reason: str | No
 def restore(conn: Connection, collection: str, doc_id: str, *, reason: str | None = None) -> bool:
     """End the withdrawal of a document; False if it was not withdrawn."""
     return bool(_number(conn, "select tracestore.restore(%s, %s, %s)", collection, doc_id, reason))
+
+
+def rollback(
+    conn: Connection, index_alias: str, to_build_id: int | None = None, *, reason: str | None = None
+) -> int:
+    """Undo the latest publish of an alias, or go back to a build it served before; return the alias event."""
+    return _number(conn, "select tracestore.rollback(%s, %s, %s)", index_alias, to_build_id, reason)
+
+
+def retire(conn: Connection, index_alias: str, *, reason: str | None = None) -> int:
+    """Let an alias serve nothing; return the alias event."""
+    return _number(conn, "select tracestore.retire(%s, %s)", index_alias, reason)
+
+
+def diff_builds(conn: Connection, a: int, b: int) -> list[BuildDifference]:
+    """Return what changed from build ``a`` to build ``b``."""
+    return _rows(conn, BuildDifference, "select * from tracestore.diff_builds(%s, %s)", a, b)
+
+
+def build_effective_at(conn: Connection, collection: str, recipe_id: str, effective_at: datetime) -> int:
+    """Return the searchable build whose corpus was cut off latest before a time."""
+    return _number(
+        conn, "select tracestore.build_effective_at(%s, %s, %s)", collection, recipe_id, effective_at
+    )
+
+
+def hold(conn: Connection, build_id: int, reason: str) -> int:
+    """Keep a build searchable; return the hold."""
+    return _number(conn, "select tracestore.hold(%s, %s)", build_id, reason)
+
+
+def release(conn: Connection, build_id: int, reason: str | None = None) -> bool:
+    """End the hold on a build; False if there was none."""
+    return bool(_number(conn, "select tracestore.release(%s, %s)", build_id, reason))
+
+
+def supersede(
+    conn: Connection,
+    collection: str,
+    old_doc_id: str,
+    new_doc_id: str | None,
+    *,
+    reason: str,
+    old_version_id: str | None = None,
+    new_version_id: str | None = None,
+    effective_at: datetime | None = None,
+) -> int:
+    """Declare that a document or version is replaced; return the supersession."""
+    query: LiteralString = "select tracestore.supersede(%s, %s, %s, %s, %s, %s, %s)"
+    return _number(
+        conn, query, collection, old_doc_id, new_doc_id, reason, old_version_id, new_version_id, effective_at
+    )
+
+
+def decide_supersession(
+    conn: Connection, supersession_id: int, accept: bool, reason: str | None = None
+) -> None:
+    """Accept or reject a guess."""
+    with driver_errors():
+        conn.execute("select tracestore.decide_supersession(%s, %s, %s)", [supersession_id, accept, reason])
 
 
 def table(conn: Connection, query: LiteralString, *parameters: object) -> list[dict[str, Any]]:

@@ -101,3 +101,17 @@ class ServedBuild:
     dimension: int
     collection: str
     alias_event_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BuildDifference:
+    """One difference of two builds; see type ``tracestore.build_difference``."""
+
+    part: str
+    change: str
+    doc_id: str | None
+    version_id: str | None
+    setting: str | None
+    value_a: Any
+    value_b: Any
+    count: int

@@ -8,7 +8,8 @@ create type tracestore.lease as (
 comment on type tracestore.lease is 'A build in the making and the token that allows to finish it.';
 
 create function tracestore.begin_build(
-  index_id bigint, chunker_version integer, manifest_header text, lease interval default '120 seconds')
+  index_id bigint, chunker_version integer, manifest_header text, lease interval default '120 seconds',
+  effective_at timestamptz default null)
 returns tracestore.lease
 language plpgsql
 volatile
@@ -19,14 +20,22 @@ declare
   v_held tracestore_data.build;
   v_lease tracestore.lease;
 begin
+  if effective_at > clock_timestamp() then
+    raise exception using errcode = 'TS001', message = format('%s is in the future', effective_at),
+      hint = 'A build holds what took effect by now, or by an earlier time.';
+  end if;
   perform from tracestore_data.retrieval_index i where i.index_id = begin_build.index_id for no key update;
+  if exists (select from tracestore_data.retrieval_index i where i.index_id = begin_build.index_id and i.dropped_at is not null) then
+    raise exception using errcode = 'TS004', message = format('index %s was dropped', begin_build.index_id),
+      hint = 'Run the build again; it makes another index.';
+  end if;
   select b.* into v_held from tracestore_data.build b
   where b.index_id = begin_build.index_id and b.state = 'building';
   if found then
     perform tracestore.take_over(v_held);
   end if;
   -- The cut-off is read under the lock, so that a build never knows less than the one before it.
-  select max(b.build_id), greatest(clock_timestamp(), max(b.cutoff_at))
+  select max(b.build_id), coalesce(effective_at, greatest(clock_timestamp(), max(b.cutoff_at)))
   into v_lease.parent_build_id, v_lease.cutoff_at
   from tracestore_data.build b where b.index_id = begin_build.index_id and b.state = 'ready';
   insert into tracestore_data.build (
@@ -40,8 +49,8 @@ begin
   return v_lease;
 end
 $$;
-comment on function tracestore.begin_build(bigint, integer, text, interval) is
-  'Takes the lease of an index and opens a build whose cut-off is now. An error while another process holds it.';
+comment on function tracestore.begin_build(bigint, integer, text, interval, timestamptz) is
+  'Takes the lease of an index and opens a build whose cut-off is now, or effective_at. An error while another process holds it.';
 
 create function tracestore.holder_is_gone(held tracestore_data.build)
 returns boolean

@@ -48,7 +48,7 @@ begin
       hint = 'tracestore ingest makes a collection.';
   end if;
   select i.index_id into v_index from tracestore_data.retrieval_index i
-  where i.collection_id = v_collection and i.settings = create_index.settings;
+  where i.collection_id = v_collection and i.settings = create_index.settings and i.dropped_at is null;
   if found then
     return v_index;
   end if;

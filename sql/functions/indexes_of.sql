@@ -5,7 +5,7 @@ stable
 begin atomic
   select i.index_id, i.settings_json
   from tracestore_data.collection c
-  left join tracestore_data.retrieval_index i using (collection_id)
+  left join tracestore_data.retrieval_index i on i.collection_id = c.collection_id and i.dropped_at is null
   where c.slug = indexes_of.collection
   order by i.index_id;
 end;

@@ -33,7 +33,8 @@ begin
   insert into tracestore_data.version_state_event (version_key, new_state, cause, reason)
   select v.version_key, 'unknown', 'restored', lift_suppression.reason
   from tracestore_data.document_version v
-  where v.doc_key = lift_suppression.doc_key and v.version_state = 'withdrawn' and v.erased_at is null
+  -- Erased ones too: the newest of a document stays the newest, so that no older text takes its place.
+  where v.doc_key = lift_suppression.doc_key and v.version_state = 'withdrawn'
   order by v.version_key;
   return true;
 end

@@ -25,6 +25,16 @@ begin atomic
 end;
 comment on function tracestore.manifest(bigint) is 'Every document version that is a member of a build, in order of doc_id and version_seq.';
 
+create function tracestore.encode_member(doc_id text, version_id text, version_state text, media_type text, content_sha256 bytea)
+returns bytea
+language sql
+stable
+parallel safe
+return
+  tracestore.length_prefixed(doc_id) || tracestore.length_prefixed(version_id) || tracestore.length_prefixed(version_state)
+  || tracestore.length_prefixed(media_type) || tracestore.length_prefixed(content_sha256);
+comment on function tracestore.encode_member(text, text, text, text, bytea) is 'What a manifest hash reads of a member; injective.';
+
 create function tracestore.manifest_sha256(build_id bigint)
 returns bytea
 language sql
@@ -34,9 +44,7 @@ begin atomic
   -- Two levels, by the first byte of sha256(doc_id): no aggregate comes near 1 GB.
   with entry as (
     select d.doc_id, v.version_id, get_byte(sha256(convert_to(d.doc_id, 'UTF8')), 0) as bucket,
-      tracestore.length_prefixed(d.doc_id) || tracestore.length_prefixed(v.version_id)
-      || tracestore.length_prefixed(m.version_state) || tracestore.length_prefixed(v.media_type)
-      || tracestore.length_prefixed(v.content_sha256) as encoded
+      tracestore.encode_member(d.doc_id, v.version_id, m.version_state, v.media_type, v.content_sha256) as encoded
     from tracestore_data.build b
     join tracestore_data.manifest_entry m
       on m.index_id = b.index_id and m.added_build <= b.build_id and (m.removed_build is null or m.removed_build > b.build_id)

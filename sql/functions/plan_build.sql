@@ -1,3 +1,4 @@
+-- requires: supersession_at
 create type tracestore.planned_change as (
   action text,
   version_key bigint,
@@ -16,17 +17,24 @@ language sql
 stable
 begin atomic
   with in_effect as (
-    select distinct on (v.doc_key) v.doc_key, v.version_key, v.version_state, v.erased_at, v.char_count, d.family_id, d.class
+    select distinct on (v.doc_key) v.doc_key, v.version_key, v.effective_from, v.erased_at, v.char_count, d.family_id, d.class
     from tracestore_data.retrieval_index i
     join tracestore_data.document d using (collection_id)
     join tracestore_data.document_version v using (doc_key)
     where i.index_id = plan_build.index_id and v.effective_from <= cutoff and v.version_state <> 'withdrawn'
     order by v.doc_key, v.effective_from desc, v.version_seq desc
   ),
-  wanted as (
-    select e.version_key, 'current'::text as version_state, e.family_id, e.class, e.char_count
+  judged as (
+    -- Asked of the few documents that were ever superseded, not of all.
+    select e.*, case when e.doc_key in (select s.doc_key from tracestore_data.supersession s)
+      then tracestore.supersession_at(e.doc_key, e.version_key, e.effective_from, cutoff) end as supersession
     from in_effect e
-    where e.erased_at is null
+  ),
+  wanted as (
+    select e.version_key, case when e.supersession = 'inferred' then 'unknown' else 'current' end as version_state,
+      e.family_id, e.class, e.char_count
+    from judged e
+    where e.erased_at is null and e.supersession is distinct from 'declared'
       and not exists (
         select from tracestore_data.suppression s
         where s.doc_key = e.doc_key and s.lifted_at is null and (s.version_key is null or s.version_key = e.version_key))

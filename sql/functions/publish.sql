@@ -1,5 +1,7 @@
+-- requires: switch_alias
 create function tracestore.publish(
-  index_alias text, build_id bigint, expected_build_id bigint default null, reason text default null, force boolean default false)
+  index_alias text, build_id bigint, expected_build_id bigint default null, reason text default null, force boolean default false,
+  beside boolean default false)
 returns bigint
 language plpgsql
 volatile
@@ -12,16 +14,14 @@ declare
   v_served tracestore_data.alias;
   v_replaced tracestore_data.alias;
   v_other text;
-  v_event bigint;
-  v_now timestamptz;
 begin
   if not coalesce(tracestore_data.is_citable_id(index_alias), false) then
     raise exception using errcode = 'TS008', message = 'the alias cannot be a name', detail = left(quote_nullable(index_alias), 200),
       hint = 'Names have 1 to 1024 bytes, are NFC and hold no control characters.';
   end if;
-  -- One switch of an alias at a time, also of one that does not exist yet: each event is stamped after the one before.
-  perform pg_advisory_xact_lock(hashtextextended('tracestore alias ' || index_alias, 0));
-  select b.* into v_build from tracestore_data.build b where b.build_id = publish.build_id;
+  perform tracestore.lock_alias(index_alias);
+  -- Locked before its level is read: garbage collection lowers it under the same lock, and sees the alias or is seen.
+  select b.* into v_build from tracestore_data.build b where b.build_id = publish.build_id for key share;
   if not found then
     raise exception using errcode = 'TS003', message = format('there is no build B-%s', publish.build_id),
       hint = 'View tracestore.builds lists builds.';
@@ -60,28 +60,14 @@ begin
   if v_served.build_id = v_build.build_id then
     return v_served.alias_event_id;
   end if;
-  -- Both events of one switch have one time, later than every time before it whatever the clock does.
-  select greatest(clock_timestamp(), max(e.occurred_at) + interval '1 microsecond') into v_now
-  from tracestore_data.alias_event e where e.alias_name = index_alias;
-  -- A build of another recipe replaces what the alias served: queries of the old recipe are refused from now on.
-  with gone as (
-    delete from tracestore_data.alias a
-    where a.alias_name = index_alias and a.recipe_key <> v_index.recipe_key
-    returning a.*
-  )
-  insert into tracestore_data.alias_event (alias_name, collection_id, recipe_key, action, from_build_id, occurred_at, reason)
-  select alias_name, collection_id, recipe_key, 'retire', build_id, v_now, format('replaced by B-%s', v_build.build_id) from gone;
-  insert into tracestore_data.alias_event (
-    alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason)
-  values (
-    index_alias, v_index.collection_id, v_index.recipe_key, 'publish', v_served.build_id, v_build.build_id, v_now, publish.reason)
-  returning alias_event_id into v_event;
-  insert into tracestore_data.alias (alias_name, recipe_key, collection_id, build_id, alias_event_id)
-  values (index_alias, v_index.recipe_key, v_index.collection_id, v_build.build_id, v_event)
-  on conflict (alias_name, recipe_key) do update
-  set build_id = excluded.build_id, alias_event_id = excluded.alias_event_id;
-  return v_event;
+  -- A build of another recipe replaces what the alias served, unless it is published beside it.
+  return tracestore.switch_alias(
+    index_alias,
+    v_build.build_id || array(
+      select a.build_id from tracestore_data.alias a
+      where publish.beside and a.alias_name = index_alias and a.recipe_key <> v_index.recipe_key),
+    'publish', publish.reason);
 end
 $$;
-comment on function tracestore.publish(text, bigint, bigint, text, boolean) is
-  'Lets an alias serve a build: one row and one event. With expected_build_id only if that is what it serves now. Returns the event; the same build again changes nothing.';
+comment on function tracestore.publish(text, bigint, bigint, text, boolean, boolean) is
+  'Lets an alias serve a build: one row and one event. With expected_build_id only if that is what it serves now; beside keeps what it serves for other recipes. Returns the event; the same build again changes nothing.';

@@ -31,7 +31,8 @@ begin
       v_known := v_edited;
     end if;
   end if;
-  if v_known.version_key is null then
+  if v_known.version_key is null
+     and exists (select from tracestore_data.suppression s where s.doc_key = v_document.doc_key and s.kind = 'erased' and s.lifted_at is null) then
     select v.* into v_known from tracestore_data.document_version v
     where v.doc_key = v_document.doc_key and v.content_sha256 = v_sha256 and v.erased_at is not null
     order by v.version_seq desc limit 1;

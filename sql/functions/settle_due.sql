@@ -1,22 +1,33 @@
--- requires: settle_document
+-- requires: settle_document, infer_supersessions
 create function tracestore.settle_due(collection text, cutoff timestamptz)
 returns bigint
-language sql
+language plpgsql
 volatile
-begin atomic
-  select coalesce(sum(tracestore.settle_document(due.doc_key, cutoff)), 0)
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_count bigint;
+begin
+  select coalesce(sum(tracestore.settle_document(due.doc_key, cutoff)), 0) into v_count
   from (
     -- Locked in the order in which ingests lock them: a build and an ingest wait for one another, never in a circle.
     select d.doc_key
     from tracestore_data.collection c
     join tracestore_data.document d using (collection_id)
     where c.slug = settle_due.collection
-      and exists (
-        select from tracestore_data.document_version v
-        where v.doc_key = d.doc_key and v.version_state = 'unknown' and v.effective_from <= cutoff)
+      and (exists (
+          select from tracestore_data.document_version v
+          where v.doc_key = d.doc_key and v.version_state = 'unknown' and v.effective_from <= cutoff)
+        or exists (
+          select from tracestore_data.supersession s join tracestore_data.document_version v using (doc_key)
+          where s.doc_key = d.doc_key and s.effective_at <= cutoff and v.version_state in ('current', 'unknown')
+            and (not s.inferred or s.accepted)))
     order by d.doc_id
     for no key update of d
   ) due;
-end;
+  return v_count + tracestore.infer_supersessions(collection, cutoff);
+end
+$$;
 comment on function tracestore.settle_due(text, timestamptz) is
-  'Writes the state events of versions whose time has come; returns how many.';
+  'Writes the state events that are due: versions whose time has come, declared supersessions, and guesses for review; returns how many.';

@@ -7,7 +7,7 @@ as $$
 begin
   return query execute format(
     'select wanted.key from unnest($1) as wanted (key)
-     where not exists (select from tracestore_data.embedding e where e.index_id = %s and e.content_key = wanted.key)',
+     where not exists (select from tracestore_data.embedding e where e.index_id = %s and e.content_key = wanted.key and e.live)',
     index_id)
   using content_keys;
 end
@@ -33,7 +33,7 @@ begin
   loop
     return query execute format(
       'select e.content_key, e.vec, e.truncated from tracestore_data.embedding e
-       where e.index_id = %s and e.content_key = any ($1)', v_other)
+       where e.index_id = %s and e.content_key = any ($1) and e.live', v_other)
     using content_keys;
   end loop;
 end

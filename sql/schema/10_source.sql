@@ -51,6 +51,7 @@ CREATE TABLE tracestore_data.document (
     CONSTRAINT family_id_is_citable CHECK (tracestore_data.is_citable_id(family_id)),
     CONSTRAINT labels_have_no_null CHECK ((array_position(labels, NULL::text) IS NULL))
 );
+ALTER TABLE ONLY tracestore_data.document ALTER COLUMN title SET STATISTICS 0;
 COMMENT ON TABLE tracestore_data.document IS 'A document under its stable id. Attributes are today''s; their history is in document_event.';
 COMMENT ON COLUMN tracestore_data.document.doc_key IS 'Surrogate key.';
 COMMENT ON COLUMN tracestore_data.document.collection_id IS 'The corpus it belongs to.';
@@ -99,6 +100,8 @@ CREATE TABLE tracestore_data.document_event (
     reason text,
     CONSTRAINT document_event_names_an_attribute CHECK ((attribute = ANY (ARRAY['family_id'::text, 'title'::text, 'class'::text, 'owner'::text, 'review_due'::text, 'labels'::text])))
 );
+ALTER TABLE ONLY tracestore_data.document_event ALTER COLUMN old_value SET STATISTICS 0;
+ALTER TABLE ONLY tracestore_data.document_event ALTER COLUMN new_value SET STATISTICS 0;
 COMMENT ON TABLE tracestore_data.document_event IS 'Every change of a document''s attributes. Append-only; only the titles of an erased document are removed.';
 COMMENT ON COLUMN tracestore_data.document_event.document_event_id IS 'Surrogate key, in order of writing.';
 COMMENT ON COLUMN tracestore_data.document_event.doc_key IS 'The document.';
@@ -165,6 +168,9 @@ CREATE TABLE tracestore_data.document_version (
 );
 ALTER TABLE ONLY tracestore_data.document_version ALTER COLUMN content SET STATISTICS 0;
 ALTER TABLE ONLY tracestore_data.document_version ALTER COLUMN content SET STORAGE EXTERNAL;
+ALTER TABLE ONLY tracestore_data.document_version ALTER COLUMN source_uri SET STATISTICS 0;
+ALTER TABLE ONLY tracestore_data.document_version ALTER COLUMN pages SET STATISTICS 0;
+ALTER TABLE ONLY tracestore_data.document_version ALTER COLUMN attributes SET STATISTICS 0;
 COMMENT ON TABLE tracestore_data.document_version IS 'One immutable text of a document. Content leaves only through erasure.';
 COMMENT ON COLUMN tracestore_data.document_version.version_key IS 'Surrogate key.';
 COMMENT ON COLUMN tracestore_data.document_version.doc_key IS 'The document.';

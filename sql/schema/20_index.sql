@@ -56,6 +56,10 @@ CREATE TABLE tracestore_data.retrieval_index (
     settings_json jsonb GENERATED ALWAYS AS ((settings)::jsonb) STORED NOT NULL,
     lexical text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    dropped_at timestamp with time zone,
+    dropped_by text,
+    drop_reason text,
+    CONSTRAINT dropping_is_complete CHECK ((num_nulls(dropped_at, dropped_by, drop_reason) = ANY (ARRAY[0, 3]))),
     CONSTRAINT lexical_is_in_the_settings CHECK ((NOT (((settings)::jsonb ->> 'lexical'::text) IS DISTINCT FROM lexical)))
 );
 COMMENT ON TABLE tracestore_data.retrieval_index IS 'A line of builds with the same recipe, chunking, ANN and lexical settings.';
@@ -66,6 +70,9 @@ COMMENT ON COLUMN tracestore_data.retrieval_index.settings IS 'Canonical JSON of
 COMMENT ON COLUMN tracestore_data.retrieval_index.settings_json IS 'The same, to query.';
 COMMENT ON COLUMN tracestore_data.retrieval_index.lexical IS 'Full-text configuration of the lexical leg.';
 COMMENT ON COLUMN tracestore_data.retrieval_index.created_at IS 'When it was made.';
+COMMENT ON COLUMN tracestore_data.retrieval_index.dropped_at IS 'When its chunks and vectors were removed for good; null while it is in use.';
+COMMENT ON COLUMN tracestore_data.retrieval_index.dropped_by IS 'Who dropped it.';
+COMMENT ON COLUMN tracestore_data.retrieval_index.drop_reason IS 'Why it was dropped.';
 
 ALTER TABLE tracestore_data.retrieval_index ALTER COLUMN index_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME tracestore_data.retrieval_index_index_id_seq
@@ -77,12 +84,13 @@ ALTER TABLE tracestore_data.retrieval_index ALTER COLUMN index_id ADD GENERATED 
 );
 
 ALTER TABLE ONLY tracestore_data.retrieval_index
-    ADD CONSTRAINT index_is_once_in_its_collection UNIQUE (collection_id, settings);
-
-ALTER TABLE ONLY tracestore_data.retrieval_index
     ADD CONSTRAINT retrieval_index_pkey PRIMARY KEY (index_id);
 
-CREATE TRIGGER retrieval_index_is_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.retrieval_index FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+CREATE UNIQUE INDEX index_is_once_in_its_collection ON tracestore_data.retrieval_index USING btree (collection_id, settings) WHERE (dropped_at IS NULL);
+
+CREATE TRIGGER retrieval_index_is_immutable BEFORE UPDATE ON tracestore_data.retrieval_index FOR EACH ROW WHEN (((old.dropped_at IS NOT NULL) OR ((((((old.index_id IS DISTINCT FROM new.index_id) OR (old.collection_id IS DISTINCT FROM new.collection_id)) OR (old.recipe_key IS DISTINCT FROM new.recipe_key)) OR (old.settings IS DISTINCT FROM new.settings)) OR (old.lexical IS DISTINCT FROM new.lexical)) OR (old.created_at IS DISTINCT FROM new.created_at)))) EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER retrieval_index_is_never_deleted BEFORE DELETE OR TRUNCATE ON tracestore_data.retrieval_index FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
 ALTER TABLE ONLY tracestore_data.retrieval_index
     ADD CONSTRAINT retrieval_index_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
@@ -127,6 +135,7 @@ CREATE TABLE tracestore_data.build (
     CONSTRAINT only_a_building_build_holds_the_lease CHECK (((state = 'building'::text) = (lease_token IS NOT NULL))),
     CONSTRAINT ready_build_is_complete CHECK (((state <> 'ready'::text) OR (num_nulls(committed_at, index_version, documents, chunks, not_embeddable, embedding_calls, reused, split, truncated) = 0)))
 );
+ALTER TABLE ONLY tracestore_data.build ALTER COLUMN failure SET STATISTICS 0;
 COMMENT ON TABLE tracestore_data.build IS 'One event that produced a searchable state of an index.';
 COMMENT ON COLUMN tracestore_data.build.build_id IS 'Number; shown as B-1042.';
 COMMENT ON COLUMN tracestore_data.build.index_id IS 'The index.';
@@ -165,6 +174,8 @@ ALTER TABLE tracestore_data.build ALTER COLUMN build_id ADD GENERATED ALWAYS AS 
 
 ALTER TABLE ONLY tracestore_data.build
     ADD CONSTRAINT build_pkey PRIMARY KEY (build_id);
+
+CREATE INDEX build_by_cutoff ON tracestore_data.build USING btree (index_id, cutoff_at DESC, build_id DESC) WHERE (state = 'ready'::text);
 
 CREATE UNIQUE INDEX build_one_lease ON tracestore_data.build USING btree (index_id) WHERE (state = 'building'::text);
 
@@ -239,11 +250,12 @@ ALTER TABLE ONLY tracestore_data.manifest_entry
 CREATE TABLE tracestore_data.embedding (
     index_id bigint NOT NULL,
     content_key bytea NOT NULL,
-    vec public.vector NOT NULL,
+    vec public.vector,
     vec_sha256 bytea NOT NULL,
     lexemes tsvector,
     live boolean DEFAULT true NOT NULL,
     truncated boolean DEFAULT false NOT NULL,
+    CONSTRAINT embedding_is_live_or_without_vector CHECK (((vec IS NOT NULL) = live)),
     CONSTRAINT embedding_key_is_sha256 CHECK ((octet_length(content_key) = 32)),
     CONSTRAINT vec_hash_is_sha256 CHECK ((octet_length(vec_sha256) = 32))
 )
@@ -253,7 +265,7 @@ ALTER TABLE ONLY tracestore_data.embedding ALTER COLUMN lexemes SET STATISTICS 0
 COMMENT ON TABLE tracestore_data.embedding IS 'One vector and one set of lexemes for each embedded text of an index.';
 COMMENT ON COLUMN tracestore_data.embedding.index_id IS 'The index; one partition each.';
 COMMENT ON COLUMN tracestore_data.embedding.content_key IS 'SHA-256 over recipe and embedded text.';
-COMMENT ON COLUMN tracestore_data.embedding.vec IS 'Unit vector of the recipe''s dimension.';
+COMMENT ON COLUMN tracestore_data.embedding.vec IS 'Unit vector of the recipe''s dimension; null where only the record of it is retained.';
 COMMENT ON COLUMN tracestore_data.embedding.vec_sha256 IS 'SHA-256 of the vector as it was stored: what a later change cannot hide from.';
 COMMENT ON COLUMN tracestore_data.embedding.lexemes IS 'Lexemes of the embedded text in the index''s full-text configuration.';
 COMMENT ON COLUMN tracestore_data.embedding.live IS 'Member of a searchable build; cleared only by garbage collection.';
@@ -262,7 +274,7 @@ COMMENT ON COLUMN tracestore_data.embedding.truncated IS 'The model saw only the
 ALTER TABLE ONLY tracestore_data.embedding
     ADD CONSTRAINT embedding_pk PRIMARY KEY (index_id, content_key);
 
-CREATE TRIGGER embedding_is_immutable BEFORE UPDATE OF index_id, content_key, vec, vec_sha256, lexemes, truncated ON tracestore_data.embedding FOR EACH ROW EXECUTE FUNCTION tracestore_data.refuse_change();
+CREATE TRIGGER embedding_is_immutable BEFORE UPDATE OF index_id, content_key, vec, vec_sha256, lexemes, truncated ON tracestore_data.embedding FOR EACH ROW WHEN ((((old.index_id IS DISTINCT FROM new.index_id) OR (old.content_key IS DISTINCT FROM new.content_key)) OR (old.live = new.live) OR ((NOT new.live) AND (new.lexemes IS NOT NULL)) OR ((NOT new.live) AND ((old.vec_sha256 IS DISTINCT FROM new.vec_sha256) OR (old.truncated IS DISTINCT FROM new.truncated))))) EXECUTE FUNCTION tracestore_data.refuse_change();
 
 -- ----------------------------------------------------------------------------------------------------
 -- chunk

@@ -53,7 +53,12 @@ CREATE TABLE tracestore_data.alias_event (
     CONSTRAINT alias_action_is_known CHECK ((action = ANY (ARRAY['publish'::text, 'rollback'::text, 'retire'::text]))),
     CONSTRAINT alias_event_moves_somewhere CHECK ((to_build_id IS DISTINCT FROM from_build_id)),
     CONSTRAINT alias_event_name_is_an_id CHECK (tracestore_data.is_citable_id(alias_name)),
-    CONSTRAINT retiring_has_no_target CHECK (((action = 'retire'::text) = (to_build_id IS NULL)))
+    CONSTRAINT publishing_has_a_target_and_retiring_none CHECK (
+CASE action
+    WHEN 'publish'::text THEN (to_build_id IS NOT NULL)
+    WHEN 'retire'::text THEN (to_build_id IS NULL)
+    ELSE true
+END)
 );
 COMMENT ON TABLE tracestore_data.alias_event IS 'Every switch of an alias. Append-only; times never run backwards for one alias.';
 COMMENT ON COLUMN tracestore_data.alias_event.alias_event_id IS 'Surrogate key, in order of switching for one alias.';

@@ -115,6 +115,24 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_build() IS 'A build that is ready or failed is a record.';
 
+CREATE FUNCTION tracestore_data.guard_build_hold() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op <> 'UPDATE' or old.released_at is not null
+     or (new.build_hold_id, new.build_id, new.placed_at, new.actor, new.reason)
+        is distinct from (old.build_hold_id, old.build_id, old.placed_at, old.actor, old.reason) then
+    raise exception using
+      errcode = 'TS005',
+      message = 'a hold is a record: it can be released once, nothing else changes',
+      hint = 'Use tracestore.release().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_build_hold() IS 'A hold is only released.';
+
 CREATE FUNCTION tracestore_data.guard_document_event() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -184,6 +202,28 @@ begin
 end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_document_version() IS 'Keeps versions immutable, except for erasure and for states set by events.';
+
+CREATE FUNCTION tracestore_data.guard_supersession() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op <> 'UPDATE'
+     or not old.inferred or old.accepted is not null
+     or (new.supersession_id, new.doc_key, new.version_key, new.by_doc_key, new.by_version_key, new.effective_at,
+         new.inferred, new.declared_at, new.actor)
+        is distinct from
+        (old.supersession_id, old.doc_key, old.version_key, old.by_doc_key, old.by_version_key, old.effective_at,
+         old.inferred, old.declared_at, old.actor) then
+    raise exception using
+      errcode = 'TS005',
+      message = 'a supersession is a record: a guess can be decided once, nothing else changes',
+      hint = 'Declare another supersession.';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_supersession() IS 'A supersession is never changed; a guess is decided once.';
 
 CREATE FUNCTION tracestore_data.guard_suppression() RETURNS trigger
     LANGUAGE plpgsql

@@ -162,6 +162,17 @@ def test_verify_names_its_checks_and_details_only_what_fails(store: Store) -> No
 
 # Commands of which other files show the JSON, each with a server that it may stop.
 ELSEWHERE = {"ingest", "build", "search", "resolve", "show", "chunks", "manifest"}
+ELSEWHERE |= {
+    "rollback",
+    "alias retire",
+    "diff",
+    "supersede",
+    "hold",
+    "release",
+    "gc",
+    "index drop",
+    "db scrub",
+}
 ELSEWHERE |= {f"db {name}" for name in ("up", "down", "status", "destroy")}
 
 # Command line, and the keys of the document or of each of its elements.

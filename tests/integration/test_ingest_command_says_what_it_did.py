@@ -56,7 +56,7 @@ def test_json_has_every_count(dsn: str, folder: Path) -> None:
     assert done.code == 0
     assert done.json == {
         "collection": "guides", "created": 2, "updated": 0, "reverted": 0, "edited_in_place": 0, "restored": 0,
-        "erased": 0, "unchanged": 0, "withdrawn": [], "skipped": 0, "failed": 0, "failures": [], "edits": [],
+        "erased": 0, "unchanged": 0, "ended": 0, "withdrawn": [], "skipped": 0, "failed": 0, "failures": [], "edits": [],
         "not_synced": None,
     }  # fmt: skip
 

@@ -56,14 +56,16 @@ def take_lease(
     *,
     wait_seconds: float,
     lease_seconds: float = LEASE_SECONDS,
+    effective_at: datetime | None = None,
 ) -> Lease:
     """Open a build, waiting up to ``wait_seconds`` for another process to finish its own.
 
-    ``manifest`` is the chunker's version and the manifest header.
+    ``manifest`` is the chunker's version and the manifest header. The cut-off is ``effective_at``, or now.
     """
     length = timedelta(seconds=lease_seconds)
-    query: LiteralString = "select * from tracestore.begin_build(%s, %s, %s, %s)"
-    row = patient(lambda: conn.execute(query, [index_id, *manifest, length]).fetchone(), wait_seconds)
+    query: LiteralString = "select * from tracestore.begin_build(%s, %s, %s, %s, %s)"
+    arguments = [index_id, *manifest, length, effective_at]
+    row = patient(lambda: conn.execute(query, arguments).fetchone(), wait_seconds)
     if row is None:
         raise TracestoreError("the server opened no build")
     return Lease(conn, row, length)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 
 import numpy as np
@@ -53,8 +54,10 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How to make a build; none of it changes the result.
+    """How to make a build; none but ``effective_at`` changes the result.
 
+    ``effective_at`` builds the corpus that was in effect then, by what the sources say and as far as it is known now;
+    None is now. There is one such build of an index for a time, made even when it has the corpus of another.
     ``wait_seconds`` is how long to wait for another build. ``lease_seconds`` is how long this one may be silent,
     in one call of the embedder for example, before another process may take its place.
     """
@@ -64,6 +67,7 @@ class BuildOptions:
     wait_seconds: float = 300.0
     lease_seconds: float = LEASE_SECONDS
     progress: Progress = lambda _stage, _done, _total: None
+    effective_at: datetime | None = None
 
 
 def build(
@@ -82,18 +86,23 @@ def build(
     options = options or BuildOptions()
     started = time.monotonic()
     index_id = patient(lambda: _open_index(conn, collection, embedder, settings), options.wait_seconds)
+    known = _build_at(conn, index_id, options.effective_at)
+    if known is not None:
+        return _report(conn, known, created=False, started=started)
     lease = take_lease(
         conn,
         index_id,
         (CHUNKER_VERSION, settings.manifest_header),
         wait_seconds=options.wait_seconds,
         lease_seconds=options.lease_seconds,
+        effective_at=options.effective_at,
     )
     try:
         with driver_errors():
-            conn.execute("select tracestore.settle_due(%s, %s)", [collection, lease.cutoff])
+            # States are today's, whatever time the build is of.
+            conn.execute("select tracestore.settle_due(%s, pg_catalog.clock_timestamp())", [collection])
             changes = plan(conn, index_id, lease)
-            if not changes and lease.parent_build_id is not None:
+            if not changes and lease.parent_build_id is not None and options.effective_at is None:
                 lease.abandon(None)
                 return _report(conn, lease.parent_build_id, created=False, started=started)
             _make(conn, index_id, embedder, settings, options, lease, changes)
@@ -101,6 +110,18 @@ def build(
         _give_up(lease, error)
         raise
     return _report(conn, lease.build_id, created=True, started=started)
+
+
+def _build_at(conn: Connection, index_id: int, effective_at: datetime | None) -> int | None:
+    if effective_at is None:
+        return None
+    (build_id,) = _one(
+        conn,
+        "select max(build_id) from tracestore.builds where index_id = %s and cutoff_at = %s and state = 'ready'",
+        index_id,
+        effective_at,
+    )
+    return None if build_id is None else int(build_id)
 
 
 def _open_index(conn: Connection, collection: str, embedder: Embedder, settings: IndexSettings) -> int:

@@ -53,6 +53,7 @@ class IngestReport:
     edited: list[EditedInPlace] = field(default_factory=list)
     erased: list[str] = field(default_factory=list)  # doc ids whose text was erased and is not taken again
     withdrawn: list[str] = field(default_factory=list)
+    ended: int = 0  # deletions in the history of a repository that are news
     not_synced: str | None = None  # why nothing was withdrawn although it was asked for
     exit_code: int = 0
 
@@ -64,6 +65,20 @@ class IngestReport:
     def fail(self, error: DocumentError) -> None:
         """Add a failure. Wrong input alone gives exit code 2, anything else 1."""
         self.failed += 1
-        self.exit_code = error.exit_code if self.exit_code in (0, error.exit_code) else 1
+        self._exit_with(error.exit_code)
         if len(self.failures) < MAX_FAILURES_KEPT:
             self.failures.append(error)
+
+    def add(self, other: IngestReport) -> None:
+        """Add what another part of the same delivery did."""
+        self.outcomes += other.outcomes
+        self.failed += other.failed
+        self.failures += other.failures[: MAX_FAILURES_KEPT - len(self.failures)]
+        self.edited += other.edited
+        self.erased += other.erased
+        self.ended += other.ended
+        self._exit_with(other.exit_code)
+
+    def _exit_with(self, code: int) -> None:
+        if code:
+            self.exit_code = code if self.exit_code in (0, code) else 1

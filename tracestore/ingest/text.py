@@ -80,7 +80,7 @@ def id_fault(label: str) -> str | None:
     return None
 
 
-def displayed(path: str | os.PathLike[str]) -> str:
+def displayed(path: str | bytes | os.PathLike[str]) -> str:
     r"""Return a path for a message: bytes that are not UTF-8 as ``\xff``, control characters as ``\n``."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     if text.isprintable():

@@ -51,13 +51,11 @@ def ingest(
     complete and withdraws the documents of the collection that it lacks, unless it is empty or anything in it
     failed. ``progress`` is told how many documents are done.
     """
-    fault = id_fault(collection)
-    if fault:
-        raise InputError(f"the name of the collection {fault}", hint="name it for example guides")
+    check_collection(collection)
     report = IngestReport(collection)
     writer = _Writer(conn, report, strict)
     present: set[str] = set()
-    with _read_committed(conn):
+    with read_committed(conn):
         for batch in _batches(documents, report):
             writer.store(batch)
             if sync:
@@ -67,6 +65,13 @@ def ingest(
         if sync:
             writer.sync(present)
     return report
+
+
+def check_collection(collection: str) -> None:
+    """Raise InputError for a name that no citation can carry."""
+    fault = id_fault(collection)
+    if fault:
+        raise InputError(f"the name of the collection {fault}", hint="name it for example guides")
 
 
 def _batches(
@@ -163,7 +168,7 @@ def _failure(document: SourceDocument, error: psycopg.Error) -> DocumentError:
 
 
 @contextmanager
-def _read_committed(conn: Connection) -> Iterator[None]:
+def read_committed(conn: Connection) -> Iterator[None]:
     """Take turns with other ingests, whatever isolation level the database sets for itself."""
     before = conn.isolation_level
     if conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:

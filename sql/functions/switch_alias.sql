@@ -1,0 +1,61 @@
+create function tracestore.switch_alias(index_alias text, build_ids bigint[], action text, reason text)
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+  v_event bigint;
+begin
+  -- All events of one switch have one time, later than every time before it whatever the clock does.
+  select greatest(clock_timestamp(), max(e.occurred_at) + interval '1 microsecond') into v_now
+  from tracestore_data.alias_event e where e.alias_name = index_alias;
+  -- Queries of a recipe that is not among the builds are refused from now on.
+  with gone as (
+    delete from tracestore_data.alias a
+    where a.alias_name = index_alias
+      and not exists (
+        select from tracestore_data.build b join tracestore_data.retrieval_index i using (index_id)
+        where b.build_id = any (build_ids) and i.recipe_key = a.recipe_key)
+    returning a.*
+  )
+  insert into tracestore_data.alias_event (alias_name, collection_id, recipe_key, action, from_build_id, occurred_at, reason)
+  select alias_name, collection_id, recipe_key, case switch_alias.action when 'rollback' then 'rollback' else 'retire' end, build_id, v_now,
+    coalesce(switch_alias.reason, 'replaced by B-' || array_to_string(build_ids, ', B-'))
+  from gone;
+  with added as (
+    insert into tracestore_data.alias_event (
+      alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason)
+    select index_alias, i.collection_id, i.recipe_key, switch_alias.action, a.build_id, b.build_id, v_now, switch_alias.reason
+    from tracestore_data.build b
+    join tracestore_data.retrieval_index i using (index_id)
+    left join tracestore_data.alias a on a.alias_name = index_alias and a.recipe_key = i.recipe_key
+    where b.build_id = any (build_ids) and b.build_id is distinct from a.build_id
+    order by b.build_id
+    returning alias_name, collection_id, recipe_key, to_build_id, alias_event_id
+  )
+  insert into tracestore_data.alias (alias_name, collection_id, recipe_key, build_id, alias_event_id)
+  select alias_name, collection_id, recipe_key, to_build_id, alias_event_id from added
+  on conflict (alias_name, recipe_key) do update
+  set build_id = excluded.build_id, alias_event_id = excluded.alias_event_id;
+  select max(e.alias_event_id) into v_event from tracestore_data.alias_event e where e.alias_name = index_alias;
+  return v_event;
+end
+$$;
+comment on function tracestore.switch_alias(text, bigint[], text, text) is
+  'Internal to publish, rollback and retire: lets an alias serve exactly these builds, one for each recipe, and writes the events. Returns the last event.';
+
+create function tracestore.lock_alias(index_alias text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- One switch of an alias at a time, also of one that does not exist yet: each event is stamped after the one before.
+  perform pg_advisory_xact_lock(hashtextextended('tracestore alias ' || index_alias, 0));
+end
+$$;
+comment on function tracestore.lock_alias(text) is 'Waits for the turn to switch an alias; held to the end of the transaction.';
