@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -159,9 +160,15 @@ postgresql_noproc = factories.postgresql_noproc(
 
 
 @pytest.fixture(scope="session")
-def template(postgresql_noproc: NoopExecutor) -> str:
+def template(postgresql_noproc: NoopExecutor, admin_dsn: str) -> Iterator[str]:
     """Return the name of the migrated database from which each test's database is cloned."""
-    return postgresql_noproc.template_dbname
+    name = postgresql_noproc.template_dbname
+    yield name
+    # Only a superuser may end an autovacuum worker, which the plugin would do to drop the database.
+    busy = "select 1 from pg_stat_activity where datname = %s and backend_type = 'autovacuum worker'"
+    with psycopg.connect(admin_dsn, autocommit=True) as connection:
+        while connection.execute(busy, [name]).fetchone() is not None:
+            time.sleep(0.1)
 
 
 _numbers = count(1)

@@ -71,7 +71,7 @@ def test_a_chunker_that_cuts_otherwise_is_named(conn: Connection, monkeypatch: p
     embedder = HashEmbedder(16, "a")
     settings = IndexSettings(embedder.recipe, ChunkConfig(max_words=3))
     one = make_build(conn, "c", embedder, settings)
-    for module in ("tracestore.build.run", "tracestore.build.settings"):
+    for module in ("tracestore.build.plan", "tracestore.build.run", "tracestore.build.settings"):
         monkeypatch.setattr(f"{module}.CHUNKER_VERSION", 99)
     two = make_build(conn, "c", embedder, settings)
     rows = store.diff_builds(conn, one.build_id, two.build_id)

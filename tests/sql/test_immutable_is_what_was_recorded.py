@@ -81,7 +81,7 @@ def test_nothing_is_refused_that_the_store_itself_does(store: Connection) -> Non
     for statement in (
         "update tracestore_data.collection set title = 'x'",
         "update tracestore_data.document set title = 'x'",
-        "update tracestore_data.embedding set live = false",
+        "update tracestore_data.embedding set live = false, vec = null, lexemes = null",
         "update tracestore_data.build set level = 'chunks' where build_id = 1",
         "update tracestore_data.chunk set removed_build = 3 where removed_build is null",
         "delete from tracestore_data.chunk",
@@ -228,7 +228,23 @@ def embedding(key: str = "sha256('x')", vec: str = "'[1,0]'", vec_sha256: str = 
     return f"insert into tracestore_data.embedding (index_id, content_key, vec, vec_sha256) values (1, {key}, {vec}, {vec_sha256})"
 
 
-SOUND = [version(), chunk(), building(), suppression(), event(), entry(), recipe(), embedding()]
+def supersession(**changed: str) -> str:
+    """Return an INSERT of a supersession, sound unless told otherwise."""
+    row = {"by_doc_key": "2", "effective_at": "now()"} | changed
+    return f"insert into tracestore_data.supersession (doc_key, {', '.join(row)}) values (1, {', '.join(row.values())})"
+
+
+SOUND = [
+    version(),
+    chunk(),
+    building(),
+    suppression(),
+    supersession(),
+    event(),
+    entry(),
+    recipe(),
+    embedding(),
+]
 UNSOUND = {
     "store_is_one_row": "insert into tracestore_data.store (singleton) values (false)",
     "api_digest_is_sha256": "update tracestore_data.store set api_sha256 = 'x'",
@@ -282,7 +298,15 @@ UNSOUND = {
     "alias_event_name_is_an_id": event(alias_name="''"),
     "alias_action_is_known": event(action="'move'"),
     "alias_event_moves_somewhere": event(from_build_id="1"),
-    "retiring_has_no_target": event(action="'retire'"),
+    "publishing_has_a_target_and_retiring_none": event(action="'retire'"),
+    "supersession_is_not_by_itself": supersession(by_doc_key="1"),
+    "only_a_guess_is_decided": supersession(accepted="true", decided_at="now()", decided_by="'x'"),
+    "decision_is_complete": supersession(inferred="true", accepted="true"),
+    "release_is_complete": "insert into tracestore_data.build_hold (build_id, reason, released_at) values (1, 'r', now())",
+    "dropping_is_complete": "insert into tracestore_data.retrieval_index (collection_id, recipe_key, settings, lexical, dropped_at) "
+    """values (1, 1, '{"lexical": "simple"}', 'simple', now())""",
+    "embedding_is_live_or_without_vector": "insert into tracestore_data.embedding (index_id, content_key, vec, vec_sha256, live) "
+    "values (1, sha256('x'), '[1,0]', sha256('y'), false)",
     "alias_name_is_an_id": "insert into tracestore_data.alias values ('.', 1, 1, 1, 1)",
     "embedding_is_of_index_1": "insert into tracestore_data.embedding_1 (index_id, content_key, vec, vec_sha256) values (2, sha256('x'), '[1,0]', sha256('y'))",
     "chunk_is_of_index_1": chunk().replace("tracestore_data.chunk ", "tracestore_data.chunk_1 ").replace("values (1,", "values (2,"),
