@@ -26,6 +26,7 @@ from psycopg.conninfo import make_conninfo
 from pytest_postgresql import factories
 from pytest_postgresql.executors.noop import NoopExecutor
 
+from tests.databases import drop_database
 from tracestore.errors import ConfigError
 from tracestore.server import STORE_NAME, Server, destroy, ensure_running
 from tracestore.server_binaries import DEFAULT_VERSION, SUPPORTED_VERSIONS, locate
@@ -164,7 +165,7 @@ def template(postgresql_noproc: NoopExecutor, admin_dsn: str) -> Iterator[str]:
     """Return the name of the migrated database from which each test's database is cloned."""
     name = postgresql_noproc.template_dbname
     yield name
-    # Only a superuser may end an autovacuum worker, which the plugin would do to drop the database.
+    # The plugin would end a worker of autovacuum, which only a superuser may.
     busy = "select 1 from pg_stat_activity where datname = %s and backend_type = 'autovacuum worker'"
     with psycopg.connect(admin_dsn, autocommit=True) as connection:
         while connection.execute(busy, [name]).fetchone() is not None:
@@ -184,7 +185,8 @@ def dsn(request: pytest.FixtureRequest, admin_dsn: str, template: str) -> Iterat
     strategy = "" if request.config.getoption("--dsn") is not None else " strategy file_copy"
     _execute(admin_dsn, "create database {} template {}" + strategy, name, template)
     yield make_conninfo(admin_dsn, dbname=name)
-    _execute(admin_dsn, "drop database {} with (force)", name)
+    with psycopg.connect(admin_dsn, autocommit=True) as admin:
+        drop_database(admin, sql.Identifier(name))
 
 
 @pytest.fixture

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -31,7 +33,21 @@ def empty_database(admin_dsn: str, options: str = "") -> Iterator[str]:
         try:
             yield make_conninfo(admin_dsn, dbname=name.as_string().strip('"'))
         finally:
+            drop_database(admin, name)
+
+
+def drop_database(admin: psycopg.Connection[Any], name: sql.Identifier) -> None:
+    """Drop a database, whoever is connected to it.
+
+    Only a superuser may end a worker of autovacuum; anybody else tries again when it has left.
+    """
+    while True:
+        try:
             admin.execute(sql.SQL("drop database {} with (force)").format(name))
+        except psycopg.errors.InsufficientPrivilege:
+            time.sleep(0.1)
+        else:
+            return
 
 
 @contextmanager

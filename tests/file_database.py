@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from tests.databases import drop_database
 from tracestore.db import Connection, connect
 
 _numbers = count(1)
@@ -23,7 +24,7 @@ def module_dsn(admin_dsn: str, template: str) -> Iterator[str]:
     with psycopg.connect(admin_dsn, autocommit=True) as admin:
         admin.execute(sql.SQL("create database {} template {}").format(name, sql.Identifier(template)))
         yield make_conninfo(admin_dsn, dbname=name.as_string().strip('"'))
-        admin.execute(sql.SQL("drop database {} with (force)").format(name))
+        drop_database(admin, name)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from tests.databases import as_role, empty_database, plain_role, require_superuser
+from tests.shared import ROOT
 from tracestore.errors import ConfigError, SchemaOutOfDate, StoreError, TracestoreError
 from tracestore.migrate import upgrade
 
@@ -81,7 +82,8 @@ def test_a_database_of_a_newer_release(dsn: str) -> None:
         with pytest.raises(SchemaOutOfDate, match="9999") as caught:
             upgrade(dsn)
         assert_one_sentence(caught.value)
-        assert (caught.value.found, caught.value.expected) == ("9999", "0001")
+        newest = max(path.name[:4] for path in (ROOT / "migrations" / "versions").glob("*.sql"))
+        assert (caught.value.found, caught.value.expected) == ("9999", newest)
         assert conn.execute("select 'tracestore'::regnamespace::oid").fetchone() == before
 
 
