@@ -21,7 +21,6 @@ from .errors import (
     SchemaOutOfDate,
     StoreError,
     TracestoreError,
-    VerificationError,
 )
 
 Connection = psycopg.Connection[Any]
@@ -44,7 +43,6 @@ _OURS: dict[str, type[TracestoreError]] = {
     "TS008": InputError,  # an id or citation that cannot be
     "TS009": InputError,  # not available
     "TS010": InputError,  # a state cannot follow another
-    "TS011": VerificationError,  # recorded and stored differ
 }
 
 
