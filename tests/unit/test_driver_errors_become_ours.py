@@ -14,7 +14,6 @@ from tracestore.errors import (
     RecipeMismatch,
     StoreError,
     TracestoreError,
-    VerificationError,
 )
 
 
@@ -23,7 +22,7 @@ from tracestore.errors import (
     [
         ("TS001", InputError), ("TS002", RecipeMismatch), ("TS003", NotFound), ("TS004", InputError), ("TS005", StoreError),
         ("TS006", ConflictError), ("TS007", GateFailed), ("TS008", InputError), ("TS009", InputError), ("TS010", InputError),
-        ("TS011", VerificationError), ("TS999", StoreError),
+        ("TS999", StoreError),
     ],
 )  # fmt: skip
 def test_each_state_of_ours_has_its_class(state: str, kind: type[TracestoreError]) -> None:
