@@ -2,8 +2,8 @@
 
     python benchmarks/no_op_build.py [--documents 60000] [--rounds 3] [--dsn DSN]
 
-Documents have three sentences; vectors are those of hash:128:a, whose model costs next to nothing: with a real one
-the full build takes longer and the share is smaller. One build after the change of one document is shown as well.
+Documents are leaflets of five short sections, each a chunk; an edition changes one of them. Vectors are those of
+hash:128:a, whose model costs next to nothing: with a real one the full build takes longer and the share is smaller. One build after the change of one document is shown as well.
 """
 
 from __future__ import annotations
@@ -20,6 +20,30 @@ from tracestore.db import Connection, connect
 from tracestore.recipes import load_embedder
 
 RECIPE = "hash:128:a"
+
+LEAFLET = """\
+# Part {number}
+
+## Edition
+
+This is the {edition} edition of the leaflet of part {number}.
+
+## Where it is kept
+
+It is kept on shelf {shelf} of the store. Ask for part {number} at the desk.
+
+## Weight
+
+It weighs {grams} grams with its box. The box alone weighs a tenth of that.
+
+## Fitting
+
+Switch the machine off before the part is fitted. Tighten both screws by hand, then by a quarter turn.
+
+## Returns
+
+Parts that were never fitted may be returned within 30 days. Keep the label of the box.
+"""
 
 
 def main() -> None:
@@ -48,10 +72,7 @@ def register(conn: Connection, numbers: range | list[int], edition: str) -> None
     """Register an edition of documents."""
     with conn.transaction():
         for number in numbers:
-            text = (
-                f"# Part {number}\n\nThis is the {edition} edition of the leaflet of part {number}. It is kept on"
-                f" shelf {number % 977} of the store. Ask for part {number} at the desk.\n"
-            )
+            text = LEAFLET.format(number=number, edition=edition, shelf=number % 977, grams=number % 4999)
             record = Jsonb({"doc_id": f"part-{number}", "version_id": edition})
             conn.execute("select tracestore.register_version('c', %s, %s)", [record, text.encode()])
 

@@ -2,8 +2,7 @@
 
     python -m benchmarks.through_time [--documents 60000] [--builds 400] [--rounds 3] [--queries 40] [--dsn DSN]
 
-Changes: documents of three sentences with vectors of hash:128:a, as in `no_op_build`; random documents get another
-text, then the build is timed; medians of the rounds beside the one full build.
+Changes: the leaflets of `no_op_build` with vectors of hash:128:a; random ones get another edition, then the build is timed; medians of the rounds beside the one full build.
 
 Manifests: a line of builds of which each replaces a random 0.1 % of the documents. Their rows are written with SQL as
 a build writes them, but for chunks, and not vacuumed by hand; the size is that of the table and its indexes. The copy
