@@ -51,6 +51,12 @@ def _as_json(a: int, b: int, rows: list[BuildDifference]) -> dict[str, Any]:
             for change in ("added", "removed", "changed")
         },
         "chunks": chunks or None,
+        "budget": {
+            row.change: {"predicted": row.count, "happened": chunks[row.change]}
+            for row in rows
+            if row.part == "budget"
+        }
+        or None,
         "upstream": [
             {"doc_id": row.doc_id, "version_id": row.version_id, "chunks": row.count}
             for row in rows
@@ -84,6 +90,8 @@ def _print(a: int, b: int, rows: list[BuildDifference]) -> None:
                 **found["chunks"]
             )
         )
+        predicted = "budget: the documents predict {added[predicted]} added, {removed[predicted]} removed"
+        output.line(predicted.format(**found["budget"]))
     for document in found["upstream"]:
         output.line(
             f"upstream: {document['doc_id']} {document['version_id']} has the same text and {document['chunks']} other chunks"

@@ -76,6 +76,10 @@ def test_diff_says_what_changed(cli: Cli) -> None:
     assert found["documents_added"] == ["x.md"]
     assert found["chunks"] == {"kept": 2, "added": 1, "removed": 0, "moved": 0}
     assert found["upstream"] == []
+    assert found["budget"] == {
+        "added": {"predicted": 1, "happened": 1},
+        "removed": {"predicted": 0, "happened": 0},
+    }
     out = cli("diff", "1", "2").out
     assert "versions: 1 added, 0 removed" in out
     assert "chunks: 2 kept (0 of them moved), 1 added, 0 removed" in out

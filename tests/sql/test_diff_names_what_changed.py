@@ -47,6 +47,8 @@ def test_the_change_set_of_the_reference_figures(conn: Connection, guides: tuple
     chunks = {row.change: row.count for row in rows if row.part == "chunk"}
     assert chunks == {"kept": 1492, "removed": 8, "added": 3, "moved": 12}
     assert not [row for row in rows if row.part == "setting"]
+    assert {row.change: row.count for row in rows if row.part == "budget"} == {"removed": 8, "added": 3}
+    assert not [row for row in rows if row.change == "upstream"]
 
 
 def test_the_other_way_round_is_the_mirror_image(conn: Connection, guides: tuple[int, int]) -> None:
@@ -64,6 +66,27 @@ def test_another_budget_is_a_setting_and_touches_documents_that_did_not_change(c
     settings = [(row.setting, row.value_a, row.value_b) for row in rows if row.part == "setting"]
     assert settings == [("chunking.max_words", 3, 6)]
     assert [(row.doc_id, row.count) for row in rows if row.change == "upstream"] == [("a.md", 3)]
+    assert {row.change: row.count for row in rows if row.part == "budget"} == {"removed": 0, "added": 0}
+    happened = {row.change: row.count for row in rows if row.part == "chunk" and row.doc_id is None}
+    assert (happened["removed"], happened["added"]) == (2, 1)
+
+
+def test_a_document_whose_chunks_vanish_is_named(conn: Connection) -> None:
+    register(conn, "c", "a.md", "# T\n\nOne two three.\n")
+    register(conn, "c", "b.md", "# U\n\nFour five six.\n")
+    embedder = HashEmbedder(16, "a")
+    one = build(conn, "c", embedder, max_words=3)
+    register(conn, "c", "b.md", "# U\n\nSeven eight nine.\n")
+    two = build(conn, "c", embedder, max_words=3)
+    conn.execute(
+        "update tracestore_data.chunk set removed_build = %s where version_key = 1 and removed_build is null",
+        [two.build_id],
+    )
+    rows = store.diff_builds(conn, one.build_id, two.build_id)
+    assert [(row.doc_id, row.count) for row in rows if row.change == "upstream"] == [("a.md", 1)]
+    assert {row.change: row.count for row in rows if row.part == "budget"} == {"removed": 1, "added": 1}
+    happened = {row.change: row.count for row in rows if row.part == "chunk" and row.doc_id is None}
+    assert (happened["removed"], happened["added"]) == (2, 1)
 
 
 def test_a_chunker_that_cuts_otherwise_is_named(conn: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
