@@ -140,8 +140,9 @@ def differences(a: Snapshot, b: Snapshot) -> Counter[tuple[str, str]]:
         starts_a, starts_b = _starts(a), _starts(b)
         both = starts_a.keys() & starts_b.keys()
         counts[("chunk", "kept")] = len(both)
-        counts[("chunk", "added")] = len(starts_b.keys() - both)
-        counts[("chunk", "removed")] = len(starts_a.keys() - both)
+        # One chunker and one setting: whatever changed, the documents predict.
+        counts[("chunk", "added")] = counts[("budget", "added")] = len(starts_b.keys() - both)
+        counts[("chunk", "removed")] = counts[("budget", "removed")] = len(starts_a.keys() - both)
         counts[("chunk", "moved")] = sum(starts_a[key] != starts_b[key] for key in both)
     return +Counter(counts)
 
