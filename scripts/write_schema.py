@@ -38,7 +38,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "suppression",
     ),
     "20_index": ("recipe", "retrieval_index", "build", "manifest_entry", "embedding", "chunk"),
-    "30_serving": ("alias", "alias_event"),
+    "30_serving": ("alias", "alias_event", "alias_turn"),
     "40_time": ("supersession", "build_hold"),
 }
 RULES = "90_rules"

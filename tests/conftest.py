@@ -47,7 +47,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The data of a test run is thrown away, so nothing needs to reach the disk.
-_THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+_THROW_AWAY = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_prepared_transactions": "4",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,3 +1,4 @@
+-- requires: switch_alias
 create type tracestore.served_build as (
   build_id bigint,
   index_id bigint,
@@ -42,6 +43,84 @@ $$;
 comment on function tracestore.refuse_recipe(text, text, timestamptz) is
   'Internal to served_build_at: says which recipes an alias served at a time, which are not the one asked for.';
 
+create function tracestore.switching_since()
+returns timestamptz
+language sql
+stable
+begin atomic
+  select min(tracestore.moment_of_lock(l.classid::bigint << 32 | l.objid::bigint))
+  from pg_locks l
+  where l.locktype = 'advisory' and l.objsubid = 1
+    and l.database = (select d.oid from pg_database d where d.datname = current_database());
+end;
+comment on function tracestore.switching_since() is
+  'When the oldest switch in progress began, of any alias; null without one, and on a standby, which sees no locks of the primary.';
+
+create function tracestore.xact_status_of(writer xid)
+returns text
+language sql
+stable
+parallel safe
+begin atomic
+  -- With the epoch that puts it next to the snapshot: no row lives half the numbers long.
+  select pg_xact_status((near + (writer::text::bigint - near % 4294967296 + 6442450944) % 4294967296 - 2147483648)::text::xid8)
+  from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as near) snapshot;
+end;
+comment on function tracestore.xact_status_of(xid) is
+  'pg_xact_status by the short number, of a subtransaction as well: in progress, committed or aborted; null if long over.';
+
+create function tracestore.refuse_unsettled(index_alias text, as_of timestamptz, last_switch timestamptz)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  -- Read before the row: who has not written it by then will read the clock later than this. A standby has the clock of
+  -- what it replayed.
+  v_open timestamptz := case when pg_is_in_recovery() then coalesce(pg_last_xact_replay_timestamp(), '-infinity') else clock_timestamp() end;
+  v_writer xid;
+  v_status text;
+  v_began timestamptz;
+begin
+  if as_of <= last_switch then
+    -- Switches of an alias commit in the order of their times.
+    return;
+  end if;
+  if as_of >= v_open then
+    if pg_is_in_recovery() then
+      raise exception using errcode = 'TS006', message = format('what is served at %s is not known here', as_of),
+        detail = format('this standby has replayed what was committed before %s', v_open),
+        hint = 'Ask for an earlier moment, or ask again, or ask the primary.';
+    end if;
+    raise exception using errcode = 'TS001', message = format('as_of %s is in the future', as_of),
+      detail = format('the clock of the server says %s', v_open), hint = 'Leave as_of out to search what is served now.';
+  end if;
+  select turn.xmax into v_writer from tracestore_data.alias_turn turn where turn.alias_name = index_alias;
+  if v_writer is null or v_writer = '0' then
+    return;
+  end if;
+  v_began := tracestore.switching_since();
+  v_status := tracestore.xact_status_of(v_writer);
+  -- Who is in progress still was so when the locks were read. Who committed did so after the snapshot, since another row
+  -- would have been read otherwise, and when it began is not known any more.
+  if v_status is distinct from 'in progress' then
+    v_began := null;
+  end if;
+  if coalesce(v_status, 'aborted') = 'aborted' or as_of < v_began then
+    return;
+  end if;
+  raise exception using errcode = 'TS006',
+    message = format(case v_status when 'in progress' then 'alias %s is being switched'
+      else 'alias %s was switched after the snapshot of this query was taken' end, quote_ident(index_alias)),
+    detail = format('what it served until %s is settled', coalesce(v_began - interval '1 microsecond', last_switch)),
+    hint = 'Ask for an earlier moment, or again in a new transaction.';
+end
+$$;
+comment on function tracestore.refuse_unsettled(text, timestamptz, timestamptz) is
+  'Internal to served_build_at: an error for a moment of an alias that a switch may still claim which this snapshot does not know.';
+
 create function tracestore.served_build_at(
   index_alias text, recipe_id text, as_of_build bigint, as_of timestamptz)
 returns tracestore.served_build
@@ -56,6 +135,7 @@ declare
   v_build bigint := as_of_build;
   v_event bigint;
   v_collection bigint;
+  v_last_switch timestamptz;
 begin
   if as_of_build is not null and as_of is not null then
     raise exception using errcode = 'TS001', message = 'as_of_build and as_of exclude each other',
@@ -66,7 +146,7 @@ begin
       hint = 'Give index_alias, or as_of_build to search a build that no alias serves.';
   end if;
   if index_alias is not null then
-    select e.collection_id into v_collection
+    select e.collection_id, e.occurred_at into v_collection, v_last_switch
     from tracestore_data.alias_event e where e.alias_name = index_alias order by e.alias_event_id desc limit 1;
     if not found then
       raise exception using errcode = 'TS003', message = format('alias %s does not exist', quote_ident(index_alias)),
@@ -81,6 +161,7 @@ begin
       perform tracestore.refuse_recipe(index_alias, served_build_at.recipe_id, 'infinity');
     end if;
   elsif as_of is not null then
+    perform tracestore.refuse_unsettled(index_alias, as_of, v_last_switch);
     -- The switch in force then, by the order of switching, of the recipe asked for.
     select e.to_build_id, e.alias_event_id into v_build, v_event
     from tracestore_data.alias_event e join tracestore_data.recipe r using (recipe_key)

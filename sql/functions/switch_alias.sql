@@ -1,3 +1,20 @@
+create function tracestore.switch_lock(moment timestamptz)
+returns bigint
+language sql
+immutable
+parallel safe
+return 1863::bigint << 52 | (extract(epoch from moment) * 1000000)::bigint;
+comment on function tracestore.switch_lock(timestamptz) is
+  'The advisory lock that a switch holds and whose number says since when: 12 bits of ours, then microseconds, until the year 2112.';
+
+create function tracestore.moment_of_lock(lock bigint)
+returns timestamptz
+language sql
+immutable
+parallel safe
+return case when lock >> 52 = 1863 then timestamptz '1970-01-01 00:00+00' + (lock & 4503599627370495) * interval '1 microsecond' end;
+comment on function tracestore.moment_of_lock(bigint) is 'Since when a switch holds this advisory lock; null for a lock of somebody else.';
+
 create function tracestore.switch_alias(index_alias text, build_ids bigint[], action text, reason text)
 returns bigint
 language plpgsql
@@ -9,6 +26,14 @@ declare
   v_now timestamptz;
   v_event bigint;
 begin
+  -- Announced before the clock is read, so that no reader takes a moment for settled that this switch may still claim: by a
+  -- lock whose number says when it began, then by writing a row that every reader looks at (see refuse_unsettled).
+  perform pg_advisory_xact_lock_shared(tracestore.switch_lock(clock_timestamp()));
+  -- Not ON CONFLICT, which leaves the number of a row lock behind that reads like that of a switch.
+  update tracestore_data.alias_turn turn set switches = turn.switches + 1 where turn.alias_name = index_alias;
+  if not found then
+    insert into tracestore_data.alias_turn (alias_name, switches) values (index_alias, 1);
+  end if;
   -- All events of one switch have one time, later than every time before it whatever the clock does.
   select greatest(clock_timestamp(), max(e.occurred_at) + interval '1 microsecond') into v_now
   from tracestore_data.alias_event e where e.alias_name = index_alias;

@@ -100,3 +100,20 @@ ALTER TABLE ONLY tracestore_data.alias_event
 
 ALTER TABLE ONLY tracestore_data.alias_event
     ADD CONSTRAINT alias_event_to_build_id_fkey FOREIGN KEY (to_build_id) REFERENCES tracestore_data.build(build_id);
+
+-- ----------------------------------------------------------------------------------------------------
+-- alias_turn
+
+CREATE TABLE tracestore_data.alias_turn (
+    alias_name text NOT NULL COLLATE pg_catalog."C",
+    switches bigint NOT NULL,
+    CONSTRAINT alias_turn_counts_from_one CHECK ((switches >= 1))
+);
+COMMENT ON TABLE tracestore_data.alias_turn IS 'One row for each alias that was ever switched. Written by switches alone, and locked by nobody else: the xmax of its rows tells readers of switches that they do not see.';
+COMMENT ON COLUMN tracestore_data.alias_turn.alias_name IS 'The alias.';
+COMMENT ON COLUMN tracestore_data.alias_turn.switches IS 'How often it was switched.';
+
+ALTER TABLE ONLY tracestore_data.alias_turn
+    ADD CONSTRAINT alias_turn_pkey PRIMARY KEY (alias_name);
+
+CREATE TRIGGER alias_turn_is_kept BEFORE DELETE OR TRUNCATE ON tracestore_data.alias_turn FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();

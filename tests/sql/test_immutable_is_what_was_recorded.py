@@ -45,6 +45,7 @@ REFUSED = [
     ),
     E + "version_state_event set reason = 'x'", E + "alias_event set reason = 'x'", E + "alias_event set occurred_at = now()",
     E + "document_event set reason = 'x'", E + "document_event set new_value = '1'", E + "document_event set old_value = null, new_value = null",
+    "delete from tracestore_data.alias_turn", "truncate tracestore_data.alias_turn",
     "delete from tracestore_data.document_event", "truncate tracestore_data.document_event",
     E + "recipe set dimension = 3", E + "recipe set probe = '[0,1]'", E + "recipe set settings = '{}'",
     E + "retrieval_index set lexical = 'english'", E + "retrieval_index set settings = '{}'",
@@ -307,6 +308,7 @@ UNSOUND = {
     """values (1, 1, '{"lexical": "simple"}', 'simple', now())""",
     "embedding_is_live_or_without_vector": "insert into tracestore_data.embedding (index_id, content_key, vec, vec_sha256, live) "
     "values (1, sha256('x'), '[1,0]', sha256('y'), false)",
+    "alias_turn_counts_from_one": "insert into tracestore_data.alias_turn values ('x', 0)",
     "alias_name_is_an_id": "insert into tracestore_data.alias values ('.', 1, 1, 1, 1)",
     "embedding_is_of_index_1": "insert into tracestore_data.embedding_1 (index_id, content_key, vec, vec_sha256) values (2, sha256('x'), '[1,0]', sha256('y'))",
     "chunk_is_of_index_1": chunk().replace("tracestore_data.chunk ", "tracestore_data.chunk_1 ").replace("values (1,", "values (2,"),

@@ -68,8 +68,6 @@ def test_a_time_reads_what_the_alias_served_then_and_says_which_switch_it_was(co
     for number, time in zip(order, times[1:], strict=False):
         (hit,) = search(conn, "live", QUERY, RECIPE, as_of=time - timedelta(microseconds=1))
         assert hit.build_id == number
-    (hit,) = search(conn, "live", QUERY, RECIPE, as_of=datetime(2999, 1, 1, tzinfo=UTC))
-    assert hit.build_id == order[-1]
 
 
 def test_a_time_before_the_first_publish_is_an_error(conn: Connection) -> None:
@@ -149,9 +147,9 @@ def test_a_recipe_that_was_replaced_answers_as_of_then_and_not_now(conn: Connect
 
 
 def test_the_time_is_recorded_in_utc_whatever_the_session_speaks(conn: Connection) -> None:
-    publish(conn, "live", three_builds(conn)[0])
-    moment = datetime(2999, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+    moment = switched_at(conn, publish(conn, "live", three_builds(conn)[0]))
+    in_utc = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     for zone in ("UTC", "Asia/Kathmandu"):
         conn.execute("select set_config('TimeZone', %s, false)", [zone])
         (hit,) = search(conn, "live", QUERY, RECIPE, as_of=moment)
-        assert hit.settings == {"mode": "auto", "match_count": 10, "as_of": "2999-01-02T03:04:05.000678Z"}
+        assert hit.settings == {"mode": "auto", "match_count": 10, "as_of": in_utc}
