@@ -16,9 +16,9 @@ check:
     check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yaml
     python scripts/write_schema.py --check
 
-# all tests; arguments go to pytest
+# all tests, on every processor; arguments go to pytest
 test *ARGUMENTS:
-    pytest {{ ARGUMENTS }}
+    pytest -n auto --dist worksteal {{ ARGUMENTS }}
 
 # ratios against other tools, within one run; writes docs/performance.md
 bench *ARGUMENTS:

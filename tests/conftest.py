@@ -1,7 +1,8 @@
 """One Postgres server for a test run, and a fresh, migrated database for each test that asks for one.
 
-Without options the server is the embedded one, started when the first test needs it. ``--dsn`` names an
-ordinary server instead, whose role must be able to create databases.
+Without options the server is the embedded one, started when the first test needs it; with ``-n`` each worker is a
+run of its own and has its own. ``--dsn`` names an ordinary server instead, whose role must be able to create
+databases; all workers use that one.
 """
 
 from __future__ import annotations

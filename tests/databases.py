@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tracestore.server_binaries import SUPPORTED_VERSIONS, locate
 
@@ -34,6 +34,14 @@ def empty_database(admin_dsn: str, options: str = "") -> Iterator[str]:
             yield make_conninfo(admin_dsn, dbname=name.as_string().strip('"'))
         finally:
             drop_database(admin, name)
+
+
+@contextmanager
+def copied_database(admin_dsn: str, dsn: str) -> Iterator[str]:
+    """Yield the connection string of a copy of a database, to which nobody may be connected."""
+    original = sql.Identifier(conninfo_to_dict(dsn)["dbname"]).as_string()
+    with empty_database(admin_dsn, f"template {original}") as copy:
+        yield copy
 
 
 def drop_database(admin: psycopg.Connection[Any], name: sql.Identifier) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.command import Cli
+from tests.databases import copied_database
 
 RECIPE = ("--recipe", "hash:64:a", "--max-words", "20")
 
 
-@pytest.fixture
-def cli(dsn: str, tmp_path: Path) -> Cli:
-    """Return the command in a folder with two builds of two policies, the first of them published."""
-    run = Cli(dsn, tmp_path)
+@pytest.fixture(scope="module")
+def made(module_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the connection string of two builds of two policies, the first of them published; to be copied."""
+    run = Cli(module_dsn, tmp_path_factory.mktemp("made"))
     lines = [
         '{"doc_id": "2023.md", "text": "# Travel\\n\\nMeals pay 60 euros.\\n", "effective_from": "2023-01-01"}',
         '{"doc_id": "2025.md", "text": "# Travel\\n\\nMeals pay 75 euros.\\n", "effective_from": "2025-01-01"}',
@@ -30,7 +32,14 @@ def cli(dsn: str, tmp_path: Path) -> Cli:
         stdin=b'{"doc_id": "x.md", "text": "# Else\\n\\nSomething else.\\n"}',
     )
     run("build", "h", *RECIPE)
-    return run
+    return module_dsn
+
+
+@pytest.fixture
+def cli(admin_dsn: str, made: str, tmp_path: Path) -> Iterator[Cli]:
+    """Return the command on a copy of the two builds."""
+    with copied_database(admin_dsn, made) as dsn:
+        yield Cli(dsn, tmp_path)
 
 
 def _alias(cli: Cli) -> list[int]:

@@ -15,8 +15,8 @@ from tests.integration.embedded import environment, importable, ordinary_user, r
 from tracestore.db import Connection
 
 CASES = Path(__file__).parents[1] / "cases"
-MEGABYTES = 10
-HEADINGS = 100_000
+MEGABYTES = 5
+HEADINGS = 30_000
 MAIN = "from tracestore.cli.app import main; main()"
 
 # Prints exit code, stdout and stderr of an ingest, of one on a full disk, of one with room again, and a count.

@@ -7,4 +7,4 @@ from tracestore.db import Connection
 
 
 def test_store_and_model_agree(module_conn: Connection) -> None:
-    run(module_conn, examples=25, steps=25)
+    run(module_conn, examples=15, steps=25)
