@@ -58,7 +58,7 @@ def search(
             name, build_id = None, _effective_build(conn, alias, recipe, parse_time(effective_at))
         elif _is_build(conn, alias) and build_id is None and time is None:
             name, build_id = None, parse_build_id(alias)
-        recipe_id = recipe or _recipe(conn, name, build_id)
+        recipe_id = recipe or _recipe(conn, name, build_id, time)
         vector = embed_query(load_embedder(recipe_id), question)
         with conn.transaction():
             conn.execute("set transaction isolation level repeatable read")  # hits and build: one snapshot
@@ -113,18 +113,17 @@ def _is_build(conn: Connection, text: str) -> bool:
     return not known
 
 
-def _recipe(conn: Connection, alias: str | None, build_id: int | None) -> str:
-    recipes = store.recipe_of(conn, alias, build_id)
+def _recipe(conn: Connection, alias: str | None, build_id: int | None, time: datetime | None) -> str:
+    if alias is not None:
+        require_alias(conn, alias)
+    if build_id is not None:
+        store.require_build(conn, build_id)
+    recipes = store.served_recipes(conn, alias, build_id, time)
     if len(recipes) > 1:
         raise InputError(
             f"alias {alias} serves several recipes: {', '.join(recipes)}", hint="choose one with --recipe"
         )
-    if recipes:
-        return recipes[0]
-    if build_id is not None:
-        raise NotFound(f"there is no build B-{build_id}", hint="`tracestore builds` lists them")
-    require_alias(conn, alias or "")
-    raise NotFound(f"alias {alias} serves nothing", hint="`tracestore publish BUILD --alias A` lets it serve")
+    return recipes[0]
 
 
 def _effective_build(conn: Connection, name: str, recipe: str | None, time: datetime) -> int:

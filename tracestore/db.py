@@ -25,6 +25,14 @@ from .errors import (
 
 Connection = psycopg.Connection[Any]
 
+# The encoding is said, since a database, a role or the environment may have set another for its clients; the name is
+# for those who gave none.
+CONNECTION: dict[str, Any] = {
+    "autocommit": True,
+    "fallback_application_name": "tracestore",
+    "client_encoding": "UTF8",
+}
+
 # What text, json and numbers of Postgres cannot hold, where a caller sent it.
 _CANNOT_HOLD = ("22P02", "22P05", "22021", "22003")
 
@@ -52,11 +60,11 @@ def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Conne
     ``vectors=False`` is for databases where the extension may not be there yet.
     """
     with driver_errors():
-        conn = _open(dsn)
+        conn = open_plain(dsn)
         try:
             _put_the_system_first(conn)
             if vectors:
-                register_vector_info(conn, TypeInfo.fetch(conn, vector_type(conn)))
+                register_vector_info(conn, vector_info(conn))
             conn.autocommit = autocommit
         except BaseException:
             conn.close()
@@ -64,10 +72,10 @@ def connect(dsn: str, *, autocommit: bool = True, vectors: bool = True) -> Conne
         return conn
 
 
-def _open(dsn: str) -> Connection:
+def open_plain(dsn: str) -> Connection:
+    """Open a connection without asking anything of it; raises the driver's errors."""
     try:
-        # Said, since a database, a role or the environment may have set another encoding for its clients.
-        return psycopg.connect(dsn, autocommit=True, application_name="tracestore", client_encoding="UTF8")
+        return psycopg.connect(dsn, **CONNECTION)
     except psycopg.ProgrammingError as error:
         what = str(error).partition(': "postgres')[0]  # a URI may hold a password
         raise ConfigError(
@@ -105,6 +113,11 @@ def vector_type(conn: Connection) -> str:
             hint="run `tracestore db upgrade`, or as a superuser: create extension vector",
         )
     return sql.Identifier(schema, "vector").as_string(conn)
+
+
+def vector_info(conn: Connection) -> TypeInfo | None:
+    """Return what the driver has to know of type ``vector`` in this database."""
+    return TypeInfo.fetch(conn, vector_type(conn))
 
 
 def require_schema(conn: Connection, expected: bytes) -> None:

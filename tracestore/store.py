@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
-from psycopg.rows import class_row, dict_row
-from psycopg.types.json import Jsonb
+from psycopg.rows import args_row, dict_row
 
+from tracestore import calls
+from tracestore.calls import Call
 from tracestore.db import Connection, driver_errors
 from tracestore.errors import InputError, NotFound
 from tracestore.types import BuildDifference, Hit, Member, Resolution, ServedBuild, Verification
@@ -23,32 +24,31 @@ Row = TypeVar("Row")
 def search(
     conn: Connection,
     index_alias: str | None,
-    query_embedding: NDArray[np.float32],
-    recipe_id: str,
+    query_embedding: Sequence[float] | NDArray[np.floating] | None,
+    recipe_id: str | None,
     match_count: int = 10,
     *,
+    query_text: str | None = None,
     mode: str = "auto",
     filter: Mapping[str, Sequence[str]] | None = None,
     as_of_build: int | None = None,
     as_of: datetime | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[Hit]:
     """Return the ``match_count`` best passages, best first, as ``tracestore.search`` orders them.
 
     ``query_embedding`` has shape ``(dimension,)``; its length does not matter, its direction does.
     """
-    return _rows(
-        conn,
-        Hit,
-        "select * from tracestore.search(index_alias => %s, query_embedding => %s, recipe_id => %s, match_count => %s,"
-        " mode => %s, filter => %s, as_of_build => %s, as_of => %s)",
-        index_alias, query_embedding, recipe_id, match_count, mode,
-        None if filter is None else Jsonb(filter), as_of_build, as_of,
+    call = calls.search(
+        index_alias, query_embedding, recipe_id, match_count, query_text=query_text, mode=mode, filter=filter,
+        as_of_build=as_of_build, as_of=as_of, options=options,
     )  # fmt: skip
+    return run(conn, call)
 
 
-def resolve(conn: Connection, citation: str) -> Resolution:
-    """Return what a citation stands for, from the citation alone."""
-    return _rows(conn, Resolution, "select * from tracestore.resolve(%s::text)", citation)[0]
+def resolve(conn: Connection, evidence: str | Hit | Mapping[str, object]) -> Resolution:
+    """Return what a citation or an evidence record stands for, from it alone."""
+    return run(conn, calls.resolve(evidence))[0]
 
 
 def served_build(
@@ -59,25 +59,17 @@ def served_build(
     as_of: datetime | None = None,
 ) -> ServedBuild:
     """Return the build that a search with these arguments reads."""
-    query: LiteralString = "select * from tracestore.served_build_at(%s, %s, %s, %s)"
-    return _rows(conn, ServedBuild, query, index_alias, recipe_id, as_of_build, as_of)[0]
+    return run(conn, calls.served_build(index_alias, recipe_id, as_of_build, as_of))[0]
 
 
-def recipe_of(conn: Connection, index_alias: str | None, as_of_build: int | None) -> list[str]:
-    """Return the recipe ids an alias serves, or the one of a build: what a query has to be embedded with."""
-    if as_of_build is not None:
-        query: LiteralString = "select recipe_id from tracestore.builds where build_id = %s"
-        parameters: list[object] = [as_of_build]
-    else:
-        query = "select distinct recipe_id from tracestore.alias_history where index_alias = %s order by recipe_id"
-        serving = "select recipe_id from tracestore.aliases where index_alias = %s order by recipe_id"
-        parameters = [index_alias]
-        with driver_errors():
-            rows = conn.execute(serving, parameters).fetchall()
-        if rows:
-            return [row[0] for row in rows]
-    with driver_errors():
-        return [row[0] for row in conn.execute(query, parameters)]
+def served_recipes(
+    conn: Connection,
+    index_alias: str | None,
+    as_of_build: int | None = None,
+    as_of: datetime | None = None,
+) -> list[str]:
+    """Return the recipe ids that an alias serves, or served then, or the one of a build: what to embed with."""
+    return [row.recipe_id for row in run(conn, calls.served_recipes(index_alias, as_of_build, as_of))]
 
 
 def publish(
@@ -96,12 +88,12 @@ def publish(
 
 def verify_build(conn: Connection, build_id: int) -> list[Verification]:
     """Check whether what was recorded of a build is still true."""
-    return _rows(conn, Verification, "select * from tracestore.verify_build(%s)", build_id)
+    return run(conn, calls.verify_build(build_id))
 
 
 def manifest(conn: Connection, build_id: int) -> list[Member]:
     """Return the members of a build in order of doc_id and version_seq."""
-    return _rows(conn, Member, "select * from tracestore.manifest(%s)", build_id)
+    return run(conn, calls.manifest(build_id))
 
 
 def require_build(conn: Connection, build_id: int) -> None:
@@ -172,7 +164,7 @@ def retire(conn: Connection, index_alias: str, *, reason: str | None = None) -> 
 
 def diff_builds(conn: Connection, a: int, b: int) -> list[BuildDifference]:
     """Return what changed from build ``a`` to build ``b``."""
-    return _rows(conn, BuildDifference, "select * from tracestore.diff_builds(%s, %s)", a, b)
+    return run(conn, calls.diff_builds(a, b))
 
 
 def build_effective_at(conn: Connection, collection: str, recipe_id: str, effective_at: datetime) -> int:
@@ -218,14 +210,15 @@ def decide_supersession(
         conn.execute("select tracestore.decide_supersession(%s, %s, %s)", [supersession_id, accept, reason])
 
 
+def run(conn: Connection, call: Call[Row]) -> list[Row]:
+    """Run a call and return its rows."""
+    with driver_errors(), conn.cursor(row_factory=args_row(call.row)) as cursor:
+        return cursor.execute(call.query, call.parameters).fetchall()
+
+
 def table(conn: Connection, query: LiteralString, *parameters: object) -> list[dict[str, Any]]:
     """Return the rows of a query over the views, a dict each."""
     with driver_errors(), conn.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query, list(parameters)).fetchall()
-
-
-def _rows(conn: Connection, kind: type[Row], query: LiteralString, *parameters: object) -> list[Row]:
-    with driver_errors(), conn.cursor(row_factory=class_row(kind)) as cursor:
         return cursor.execute(query, list(parameters)).fetchall()
 
 

@@ -38,7 +38,7 @@ class Hit:
     suppression_epoch: int
     alias_event_id: int | None
     settings: dict[str, Any]
-    dense_path: str
+    dense_path: str | None
     path: str
     page: str | None
 
@@ -101,6 +101,44 @@ class ServedBuild:
     dimension: int
     collection: str
     alias_event_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRecipe:
+    """A recipe whose queries an alias or a build answers."""
+
+    recipe_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A build, its inputs and its counts; see view ``tracestore.builds``."""
+
+    build_id: int
+    build: str
+    collection: str
+    index_id: int
+    recipe_id: str
+    kind: str
+    state: str
+    level: str
+    parent_build_id: int | None
+    index_version: str | None
+    documents: int | None
+    chunks: int | None
+    not_embeddable: int | None
+    embedding_calls: int | None
+    reused: int | None
+    split: int | None
+    truncated: int | None
+    started_at: datetime
+    cutoff_at: datetime
+    committed_at: datetime | None
+    actor: str
+    failure: str | None
+    settings: dict[str, Any]
+    chunker_version: int
+    served_by: list[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ CASES: list[tuple[tuple[str | bytes, ...], int, str, str]] = [
     # not there
     (("search", "lvie", "x"), 3, "alias lvie does not exist", "did you mean live?"),
     (("search", "live", "x", "--as-of", "2001-01-01"), 3, "live served nothing at 2001-01-01", "alias_history"),
-    (("search", "B-999", "x"), 3, "there is no build B-999", "tracestore builds"),
+    (("search", "B-999", "x"), 3, "there is no ready build B-999", "tracestore builds"),
     (("documents", "handbok"), 3, "collection handbok does not exist", "did you mean handbook?"),
     (("builds", "other"), 3, "collection other does not exist", "known: handbook"),
     (("alias", "history", "other"), 3, "alias other does not exist", "known: live"),

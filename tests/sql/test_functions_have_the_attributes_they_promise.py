@@ -18,6 +18,7 @@ READERS = {
     "nearest_chunks",
     "filtered_chunks",
     "served_build_at",
+    "served_recipes",
 }
 
 

@@ -1,0 +1,149 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack
+
+import psycopg
+from pgvector.psycopg.vector import register_vector_info
+from psycopg.rows import args_row
+from psycopg.types import TypeInfo
+from psycopg_pool import AsyncConnectionPool
+
+from tracestore import calls
+from tracestore.calls import Call
+from tracestore.client.pooling import PoolSettings, closed, reach, was_cut
+from tracestore.client.question import LoadEmbedder, Question, Recipes, SearchArguments
+from tracestore.embedders.registry import load_embedder
+from tracestore.errors import RecipeMismatch
+from tracestore.types import Build, Hit, Member, Resolution, ServedBuild
+
+Row = TypeVar("Row")
+Pool = AsyncConnectionPool[psycopg.AsyncConnection[Any]]
+
+
+class AsyncClient:
+    """Ask a store from any number of tasks of one event loop; otherwise as :class:`~tracestore.client.Client`.
+
+    A task that is cancelled, or out of time, ends its query on the server too.
+    """
+
+    def __init__(
+        self,
+        dsn: str | None = None,
+        *,
+        max_size: int = 10,
+        timeout: float = 30.0,
+        prepare: bool = True,
+        load: LoadEmbedder = load_embedder,
+    ) -> None:
+        """Name the store; without ``dsn`` it is found as the command line finds it.
+
+        At most ``max_size`` connections are open; a call that needs one more waits ``timeout`` seconds for it.
+        ``load`` makes the embedder of a recipe id, which is then used by several threads at a time.
+        """
+        self._dsn = dsn
+        self._settings = PoolSettings(max_size, timeout, prepare)
+        self._recipes = Recipes(load)
+        self._opening = asyncio.Lock()
+        self._pool: Pool | None = None
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections; later calls are refused."""
+        self._closed = True
+        if self._pool is not None:
+            await self._pool.close()
+
+    async def search(
+        self, index_alias: str | None, question: str | None = None, **arguments: Unpack[SearchArguments]
+    ) -> list[Hit]:
+        """Return the best passages for a question, or for a ``query_embedding`` with its ``recipe_id``.
+
+        A question is embedded by the recipe served; ``query_text`` adds the lexical leg. All other arguments are those
+        of ``tracestore.search`` in SQL, with its defaults.
+        """
+        wanted = Question(index_alias, question, **arguments)
+        remembered = self._recipes.remembered(wanted)
+        recipe_id = wanted.recipe_id or remembered or await self._served(wanted)
+        try:
+            return await self.run(await self._embedded(wanted, recipe_id))
+        except RecipeMismatch:
+            if recipe_id is not remembered:
+                raise
+        return await self.run(await self._embedded(wanted, await self._served(wanted)))
+
+    async def resolve(self, evidence: str | Hit | Mapping[str, object]) -> Resolution:
+        """Return the exact words of a citation or an evidence record, or a definite reason why not."""
+        return (await self.run(calls.resolve(evidence)))[0]
+
+    async def served_build(
+        self,
+        index_alias: str | None,
+        recipe_id: str,
+        *,
+        as_of_build: int | None = None,
+        as_of: datetime | None = None,
+    ) -> ServedBuild:
+        """Return the build that a search with these arguments reads."""
+        return (await self.run(calls.served_build(index_alias, recipe_id, as_of_build, as_of)))[0]
+
+    async def builds(self, collection: str | None = None) -> list[Build]:
+        """Return the builds of a collection or of all, newest first."""
+        return await self.run(calls.builds(collection))
+
+    async def manifest(self, build_id: int) -> list[Member]:
+        """Return the members of a build in order of doc_id and version_seq."""
+        return await self.run(calls.manifest(build_id))
+
+    async def run(self, call: Call[Row]) -> list[Row]:
+        """Run a call; once more if the connection turns out to be cut, since calls only read."""
+        pool = await self._open()
+        with self._settings.errors():
+            try:
+                return await _ask(pool, call)
+            except psycopg.OperationalError as error:
+                if not was_cut(error):
+                    raise
+            await pool.check()
+            return await _ask(pool, call)
+
+    async def _served(self, question: Question) -> str:
+        return self._recipes.choose(question, await self.run(question.recipes()))
+
+    async def _embedded(self, question: Question, recipe_id: str) -> Call[Hit]:
+        # In a thread: a model takes its time, and other tasks should not wait for it.
+        return await asyncio.to_thread(self._recipes.embedded, question, recipe_id)
+
+    async def _open(self) -> Pool:
+        async with self._opening:
+            if self._closed:
+                raise closed()
+            if self._pool is None:
+                self._pool = self._make_pool(*await asyncio.to_thread(reach, self._dsn))
+                await self._pool.open()
+            return self._pool
+
+    def _make_pool(self, dsn: str, vector: TypeInfo | None) -> Pool:
+        async def configure(conn: psycopg.AsyncConnection[Any]) -> None:
+            register_vector_info(conn, vector)  # known to the driver only; nothing is sent
+
+        return AsyncConnectionPool(dsn, configure=configure, **self._settings.arguments())
+
+
+async def _ask(pool: Pool, call: Call[Row]) -> list[Row]:
+    async with pool.connection() as conn, conn.cursor(row_factory=args_row(call.row)) as cursor:
+        return await (await cursor.execute(call.query, call.parameters)).fetchall()

@@ -1,0 +1,1 @@
+"""Adapters for frameworks; each needs the extra of its name."""
