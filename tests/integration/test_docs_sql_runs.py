@@ -1,7 +1,7 @@
 """Every SQL block of the pages for services, auditors and DBAs runs as it stands, and finds something.
 
-The pages speak of one small world: collection ``guides`` with the guide ``tunelo`` v1, alias ``main``, build 7, and
-vectors of ``wordllama:256``. ``$1`` stands for the parameter that the text beside it names.
+The pages speak of one small world, that of ``tests/docs_world.py``. ``$1`` stands for the parameter that the text beside
+it names.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ import psycopg
 import pytest
 
 from tests.databases import as_role, plain_role
-from tests.ingesting import text
+from tests.docs_world import embedder, world
 from tests.shared import ROOT
 from tracestore import store
-from tracestore.build import IndexSettings, build
-from tracestore.chunking import ChunkConfig
-from tracestore.db import Connection, connect
-from tracestore.demo.guides import make_guides
+from tracestore.db import connect
 from tracestore.embedders.base import Embedder, embed_query
-from tracestore.ingest import ingest
-from tracestore.recipes import load_embedder
+
+__all__ = ["embedder", "world"]
 
 PAGES = ("services", "auditors", "dba")
 FINDS_NOTHING_WHERE_ALL_IS_WELL = "where not ok"
@@ -39,27 +36,6 @@ ALL = [(page, block) for page in PAGES for block in blocks(page)]
 GRANTS = next(block for page, block in ALL if page == "dba" and "create role" in block)
 BLOCKS = [(page, block) for page, block in ALL if block != GRANTS]
 IDS = [f"{page}: {block.splitlines()[0]}" for page, block in BLOCKS]
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    pytest.importorskip("wordllama", reason="the pages speak of wordllama:256")
-    return load_embedder("wordllama:256")
-
-
-@pytest.fixture(scope="module")
-def world(module_dsn: str, module_conn: Connection, embedder: Embedder) -> str:
-    """Make what the pages speak of; return the connection string."""
-    guides = [guide for guide in make_guides() if guide.doc_id in ("tunelo", "dokalo", "zeneka")]
-    documents = [text(g.doc_id, g.text, g.version_id, **{"class": "guide"}) for g in guides]
-    ingest(module_conn, "guides", documents)
-    for words in range(10, 17):
-        report = build(module_conn, "guides", embedder, IndexSettings(embedder.recipe, ChunkConfig(words)))
-    assert report.build_id == 7
-    store.publish(module_conn, "main", 7, reason="first")
-    ingest(module_conn, "guides", [text("dokalo", guides[0].text + "Edited.\n", "v1")])  # an edit in place
-    store.withdraw(module_conn, "guides", "zeneka", reason="recalled")
-    return module_dsn
 
 
 def run(conn: psycopg.Connection, block: str, vector: str) -> list[int]:
