@@ -67,6 +67,7 @@ class Resolution:
     span_sha256: str | None
     content_sha256: str | None
     citation: str | None
+    context: str | None
 
 
 @dataclass(frozen=True, slots=True)

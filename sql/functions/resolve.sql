@@ -19,10 +19,11 @@ create type tracestore.resolution as (
   context_end bigint,
   span_sha256 text,
   content_sha256 text,
-  citation text
+  citation text,
+  context text
 );
 comment on type tracestore.resolution is
-  'What a citation stands for. status ok: text is the passage. span_mismatch: the stored text is not what was cited (reason text_differs, out_of_range). version_missing: reason erased, never_existed.';
+  'What a citation stands for. status ok: text is the passage. span_mismatch: the stored text is not what was cited (reason text_differs, context_differs, out_of_range). version_missing: reason erased, never_existed.';
 
 create function tracestore.resolve_span(wanted tracestore.citation_parts)
 returns tracestore.resolution
@@ -103,6 +104,34 @@ parallel safe
 return tracestore.resolve_span(tracestore.parse_citation(citation));
 comment on function tracestore.resolve(text) is 'The exact words of a citation, or a definite reason why not.';
 
+create function tracestore.resolve_context(evidence jsonb, passage tracestore.resolution)
+returns tracestore.resolution
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_start numeric;
+  v_end numeric;
+begin
+  if jsonb_typeof(evidence -> 'context_start') is distinct from 'number' or jsonb_typeof(evidence -> 'context_end') is distinct from 'number' then
+    raise exception using errcode = 'TS008', message = 'the evidence record has a context without its span',
+      hint = 'Keep context_start and context_end with it, as numbers.';
+  end if;
+  v_start := (evidence -> 'context_start')::numeric;
+  v_end := (evidence -> 'context_end')::numeric;
+  if v_start <> trunc(v_start) or v_end <> trunc(v_end) or v_start < 0 or v_start > passage.span_start
+    or v_end < passage.span_end or v_end > 2147483647 then
+    return null;
+  end if;
+  return tracestore.resolve_span(row(
+    passage.collection, passage.doc_id, passage.version_id, v_start, v_end, '')::tracestore.citation_parts);
+end
+$$;
+comment on function tracestore.resolve_context(jsonb, tracestore.resolution) is
+  'Internal to resolve: what stands where a record says that its context stands; null where no context of the passage can be.';
+
 create function tracestore.resolve(evidence jsonb)
 returns tracestore.resolution
 language plpgsql
@@ -112,6 +141,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_found tracestore.resolution;
+  v_around tracestore.resolution;
 begin
   if evidence ->> 'citation' is null then
     raise exception using errcode = 'TS008', message = 'the evidence record has no citation',
@@ -120,12 +150,24 @@ begin
   v_found := tracestore.resolve(evidence ->> 'citation');
   -- A record carries the whole hash, the citation only its beginning.
   if v_found.status = 'ok' and v_found.span_sha256 <> coalesce(evidence ->> 'span_sha256', v_found.span_sha256) then
-    v_found.status := 'span_mismatch';
     v_found.reason := 'text_differs';
+  elsif v_found.status = 'ok' and evidence ->> 'context' is not null then
+    v_around := tracestore.resolve_context(evidence, v_found);
+    if v_around.text is distinct from evidence ->> 'context' then
+      v_found.reason := 'context_differs';
+    end if;
+    v_found.context := v_around.text;
+    v_found.context_start := v_around.span_start;
+    v_found.context_end := v_around.span_end;
+  end if;
+  if v_found.status = 'ok' and v_found.reason is not null then
+    v_found.status := 'span_mismatch';
     v_found.text := null;
     v_found.span_sha256 := null;
+    v_found.context := null;
   end if;
   return v_found;
 end
 $$;
-comment on function tracestore.resolve(jsonb) is 'The exact words of an evidence record, checked against its whole hash.';
+comment on function tracestore.resolve(jsonb) is
+  'The exact words of an evidence record, checked against its whole hash, and with a context also the words of that.';

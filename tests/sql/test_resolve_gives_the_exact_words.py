@@ -14,6 +14,7 @@ from tests.corpus import build, build_texts, publish, register, tamper
 from tracestore.db import Connection
 from tracestore.embedders.base import embed_query
 from tracestore.embedders.hashing import HashEmbedder
+from tracestore.errors import InputError
 from tracestore.identity import Citation
 from tracestore.store import resolve, search
 
@@ -234,6 +235,49 @@ def test_evidence_without_a_citation_is_refused(module_conn: Connection, record:
     with pytest.raises(psycopg.Error) as caught:
         module_conn.execute("select tracestore.resolve(%s::jsonb)", [json.dumps(record)])
     assert caught.value.sqlstate == "TS008"
+
+
+def with_context(conn: Connection) -> dict[str, Any]:
+    """Return evidence with a context from one code point before its passage to one after it."""
+    text = "Aé 東京。One journey takes three days. 👩 Then home.\n"
+    publish(conn, "live", build_texts(conn, "c", {"d.md": text}, max_words=4).build_id)
+    record = evidence(conn)
+    start, end = record["span_start"] - 1, record["span_end"] + 1
+    assert start >= 0
+    assert end <= len(text)
+    return record | {"context_start": start, "context_end": end, "context": text[start:end]}
+
+
+def test_evidence_with_a_context_gives_the_words_of_both_spans(conn: Connection) -> None:
+    record = with_context(conn)
+    found = resolve(conn, record)
+    assert (found.status, found.reason, found.text) == ("ok", None, record["text"])
+    assert (found.context, found.context_start, found.context_end) == (
+        record["context"], record["context_start"], record["context_end"],
+    )  # fmt: skip
+    without = resolve(conn, record | {"context": None})
+    assert (without.status, without.context) == ("ok", None)
+
+
+def test_evidence_with_another_context_is_a_mismatch(conn: Connection) -> None:
+    record = with_context(conn)
+    for change in (
+        {"context": record["context"] + "x"},
+        {"context_start": record["span_start"]},
+        {"context_start": record["span_start"] + 1},
+        {"context_end": record["span_end"] - 1},
+        {"context_end": 10**9},
+        {"context_end": 1e300},
+        {"context_start": -1},
+        {"context_start": record["context_start"] + 0.5},
+    ):
+        found = resolve(conn, record | change)
+        assert (found.status, found.reason, found.text, found.context) == (
+            "span_mismatch", "context_differs", None, None,
+        )  # fmt: skip
+    for value in (None, "3", [3]):
+        with pytest.raises(InputError, match="without its span"):
+            resolve(conn, record | {"context_end": value})
 
 
 @pytest.mark.parametrize("kind", ["text", "jsonb"])
