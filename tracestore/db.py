@@ -39,6 +39,19 @@ _CANNOT_HOLD = ("22P02", "22P05", "22021", "22003")
 # Somebody else was in the way: serialization failure, deadlock, lock timeout.
 _IN_THE_WAY = ("40001", "40P01", "55P03")
 
+_PRIVILEGE = "the role lacks a privilege; ask the owner of the store"
+_FULL = "the server's disk is full; free room and run it again"
+_POOLER = "a pooler between does not keep prepared statements: Client(prepare=False)"
+_SCHEMA = "the schema is missing or of another release: `tracestore db upgrade`"
+
+# What to do about a refusal of the server's, where it does not say so itself.
+_HINTS = {
+    **dict.fromkeys(("42501", "28000", "28P01"), _PRIVILEGE),
+    **dict.fromkeys(("53100", "58030"), _FULL),
+    **dict.fromkeys(("26000", "42P05"), _POOLER),  # no such prepared statement, or one of this name already
+    **dict.fromkeys(("3F000", "42P01", "42703", "42883"), _SCHEMA),  # no such schema, table, column, function
+}
+
 # SQLSTATE -> error; the states of class TS are raised by sql/functions and the triggers.
 _OURS: dict[str, type[TracestoreError]] = {
     "TS001": InputError,  # an argument that makes no sense
@@ -171,12 +184,4 @@ def translate(error: psycopg.Error) -> TracestoreError:
         return InputError(message, hint=hint or "Postgres holds no NUL and no half surrogate pair in a text")
     if state in _IN_THE_WAY:
         return ConflictError(message, hint=hint or "nothing was changed; run it again")
-    if state in ("42501", "28000", "28P01"):
-        return StoreError(
-            message, sqlstate=state, hint=hint or "the role lacks a privilege; ask the owner of the store"
-        )
-    if state in ("53100", "58030"):
-        return StoreError(
-            message, sqlstate=state, hint=hint or "the server's disk is full; free room and run it again"
-        )
-    return StoreError(message, sqlstate=state, hint=hint)
+    return StoreError(message, sqlstate=state, hint=hint or _HINTS.get(state or ""))

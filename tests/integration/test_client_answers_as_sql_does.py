@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.clients import Blocking
@@ -184,6 +185,12 @@ def test_a_closed_client_is_refused(kind: Any, module_dsn: str) -> None:
 def test_a_database_without_the_schema_is_named(admin_dsn: str) -> None:
     with empty_database(admin_dsn) as dsn, pytest.raises(ConfigError, match="pgvector"):
         Client(dsn).builds()
+    with empty_database(admin_dsn) as dsn:
+        with psycopg.connect(dsn) as owner:
+            owner.execute("create extension vector")
+        with Client(dsn) as client, pytest.raises(StoreError) as caught:
+            client.builds()
+    assert "tracestore db upgrade" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("kind", KINDS)

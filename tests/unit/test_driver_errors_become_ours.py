@@ -36,6 +36,7 @@ def test_each_state_of_ours_has_its_class(state: str, kind: type[TracestoreError
     ("state", "kind"),
     [
         ("40001", ConflictError), ("40P01", ConflictError), ("55P03", ConflictError), ("42501", StoreError), ("53100", StoreError),
+        ("42P05", StoreError), ("26000", StoreError), ("3F000", StoreError), ("42P01", StoreError), ("42703", StoreError), ("42883", StoreError),
         ("22021", InputError), ("23505", StoreError), ("57014", StoreError),
     ],
 )  # fmt: skip
