@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -186,3 +189,20 @@ def test_a_client_asked_by_many_tasks_at_first_opens_one_pool(world: str) -> Non
         return open_now
 
     assert asyncio.run(run()) in (1, 2)
+
+
+FORGETFUL = """
+from tracestore import Client
+def ask():
+    return Client().builds()
+assert ask()
+kept = Client()
+kept.builds()
+"""
+
+
+def test_a_client_that_nobody_closes_ends_in_silence(world: str) -> None:
+    command = [sys.executable, "-W", "error", "-c", FORGETFUL]
+    environment = {**os.environ, "TRACESTORE_DATABASE_URL": world}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -82,7 +82,7 @@ class AsyncClient:
         try:
             return await self.run(await self._embedded(wanted, recipe_id))
         except RecipeMismatch:
-            if recipe_id is not remembered:
+            if wanted.recipe_id is not None or remembered is None:
                 raise
         return await self.run(await self._embedded(wanted, await self._served(wanted)))
 

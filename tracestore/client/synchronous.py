@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Mapping
 from datetime import datetime
 from types import TracebackType
@@ -84,7 +85,7 @@ class Client:
         try:
             return self.run(self._recipes.embedded(wanted, recipe_id))
         except RecipeMismatch:
-            if recipe_id is not remembered:
+            if wanted.recipe_id is not None or remembered is None:
                 raise
         return self.run(self._recipes.embedded(wanted, self._served(wanted)))
 
@@ -133,6 +134,8 @@ class Client:
             if self._pool is None:
                 self._pool = self._make_pool(*reach(self._dsn))
                 self._pool.open()
+                # For who forgets: the pool itself would complain of its threads when the interpreter ends.
+                weakref.finalize(self, self._pool.close)
             return self._pool
 
     def _make_pool(self, dsn: str, vector: TypeInfo | None) -> Pool:
