@@ -37,7 +37,15 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "version_state_event",
         "suppression",
     ),
-    "20_index": ("recipe", "retrieval_index", "build", "manifest_entry", "embedding", "chunk"),
+    "20_index": (
+        "recipe",
+        "retrieval_index",
+        "build",
+        "manifest_entry",
+        "newest_manifest",
+        "embedding",
+        "chunk",
+    ),
     "30_serving": ("alias", "alias_event", "alias_turn"),
     "40_time": ("supersession", "build_hold"),
 }

@@ -1,4 +1,4 @@
--- requires: chunk_faults, manifest, begin_build, add_embeddings
+-- requires: chunk_faults, count_build, next_digests, begin_build, add_embeddings
 create function tracestore.close_members(build_id bigint, version_keys bigint[], keep_chunks boolean)
 returns bigint
 language plpgsql
@@ -39,10 +39,9 @@ as $$
 declare
   v_build tracestore_data.build;
   v_fault tracestore.chunk_fault;
-  v_documents bigint;
-  v_expected bigint;
+  v_counts tracestore.build_counts;
+  v_digests bytea[];
   v_erased text;
-  v_counts record;
 begin
   perform tracestore.renew_lease(finish_build.build_id, finish_build.lease_token);
   select b.* into strict v_build from tracestore_data.build b where b.build_id = finish_build.build_id;
@@ -51,13 +50,13 @@ begin
   update tracestore_data.manifest_entry m set removed_build = v_build.build_id
   from tracestore_data.document_version v
   where m.index_id = v_build.index_id and m.removed_build is null and m.added_build < v_build.build_id
-    and v.version_key = m.version_key and v.erased_at is not null;
-  select count(*), coalesce(sum(m.chunk_count), 0), min(d.doc_id) filter (where v.erased_at is not null)
-  into v_documents, v_expected, v_erased
+    and v.version_key = m.version_key and v.erased_at is not null
+    and v.doc_key in (select s.doc_key from tracestore_data.suppression s where s.kind = 'erased');
+  select min(d.doc_id) into v_erased
   from tracestore_data.manifest_entry m
   join tracestore_data.document_version v using (version_key)
   join tracestore_data.document d using (doc_key)
-  where m.index_id = v_build.index_id and m.removed_build is null;
+  where m.index_id = v_build.index_id and m.added_build = v_build.build_id and v.erased_at is not null;
   if v_erased is not null then
     raise exception using errcode = 'TS006',
       message = format('document %s was erased while it was being built', quote_literal(v_erased)),
@@ -73,26 +72,23 @@ begin
                 where v.version_key = v_fault.version_key),
       hint = 'Nothing was changed. The chunker and the stored text disagree.';
   end if;
-  execute format(
-    'select count(*) as chunks, count(*) filter (where c.content_key is null) as not_embeddable,
-       count(*) filter (where c.split) as split, count(*) filter (where e.truncated) as truncated
-     from tracestore_data.chunk c
-     left join tracestore_data.embedding e on e.index_id = %1$s and e.content_key = c.content_key and e.truncated
-     where c.index_id = %1$s and c.removed_build is null', v_build.index_id)
-  into v_counts;
-  if v_counts.chunks <> v_expected then
+  v_counts := tracestore.count_build(v_build);
+  if v_counts.chunks <> v_counts.expected then
     raise exception using errcode = 'TS007', message = format('build B-%s has %s chunks, its manifest says %s',
-      v_build.build_id, v_counts.chunks, v_expected), hint = 'Nothing was changed. Run the build again.';
+      v_build.build_id, v_counts.chunks, v_counts.expected), hint = 'Nothing was changed. Run the build again.';
   end if;
   if exists (select from tracestore_data.build b
              where b.index_id = v_build.index_id and b.build_id > coalesce(v_build.parent_build_id, 0) and b.state = 'failed') then
     perform tracestore.drop_unused_embeddings(v_build.index_id);
   end if;
+  v_digests := tracestore.next_digests(v_build);
+  insert into tracestore_data.newest_manifest (index_id, build_id, digests) values (v_build.index_id, v_build.build_id, v_digests)
+  on conflict (index_id) do update set build_id = excluded.build_id, digests = excluded.digests;
   update tracestore_data.build b
-  set state = 'ready', committed_at = clock_timestamp(), lease_token = null, documents = v_documents,
+  set state = 'ready', committed_at = clock_timestamp(), lease_token = null, documents = v_counts.documents,
     chunks = v_counts.chunks, not_embeddable = v_counts.not_embeddable, split = v_counts.split,
     truncated = v_counts.truncated, embedding_calls = finish_build.embedding_calls, reused = finish_build.reused,
-    index_version = tracestore.manifest_sha256(v_build.build_id)
+    index_version = tracestore.combine_digests(v_build.manifest_header, v_digests)
   where b.build_id = v_build.build_id
   returning b.* into v_build;
   return v_build;

@@ -35,8 +35,23 @@ return
   || tracestore.length_prefixed(media_type) || tracestore.length_prefixed(content_sha256);
 comment on function tracestore.encode_member(text, text, text, text, bytea) is 'What a manifest hash reads of a member; injective.';
 
-create function tracestore.manifest_sha256(build_id bigint)
+create function tracestore.combine_digests(manifest_header text, digests bytea[])
 returns bytea
+language sql
+stable
+parallel safe
+begin atomic
+  select sha256(
+    tracestore.length_prefixed(manifest_header)
+    || coalesce(string_agg(substring(int4send(place::integer - 1) from 4) || digest, ''::bytea order by place), ''))
+  from unnest(digests) with ordinality as bucket (digest, place)
+  where digest is not null;
+end;
+comment on function tracestore.combine_digests(text, bytea[]) is
+  'The manifest hash: SHA-256 of a header and of the digests of the 256 buckets, null for one without members.';
+
+create function tracestore.manifest_digests(build_id bigint)
+returns bytea[]
 language sql
 stable
 parallel safe
@@ -50,15 +65,24 @@ begin atomic
       on m.index_id = b.index_id and m.added_build <= b.build_id and (m.removed_build is null or m.removed_build > b.build_id)
     join tracestore_data.document_version v on v.version_key = m.version_key
     join tracestore_data.document d on d.doc_key = v.doc_key
-    where b.build_id = manifest_sha256.build_id
+    where b.build_id = manifest_digests.build_id
   ),
   level_one as (
     select bucket, sha256(string_agg(encoded, ''::bytea order by doc_id collate "C", version_id collate "C")) as digest
     from entry group by bucket
   )
-  select sha256(
-    tracestore.length_prefixed(b.manifest_header)
-    || coalesce((select string_agg(substring(int4send(bucket) from 4) || digest, ''::bytea order by bucket) from level_one), ''))
+  select array_agg(l.digest order by bucket) from generate_series(0, 255) as bucket left join level_one l using (bucket);
+end;
+comment on function tracestore.manifest_digests(bigint) is
+  'SHA-256 of the members of each of the 256 buckets of a build''s manifest, computed from the rows.';
+
+create function tracestore.manifest_sha256(build_id bigint)
+returns bytea
+language sql
+stable
+parallel safe
+begin atomic
+  select tracestore.combine_digests(b.manifest_header, tracestore.manifest_digests(b.build_id))
   from tracestore_data.build b
   where b.build_id = manifest_sha256.build_id;
 end;

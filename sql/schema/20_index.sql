@@ -220,6 +220,8 @@ COMMENT ON COLUMN tracestore_data.manifest_entry.chunk_count IS 'How many chunks
 ALTER TABLE ONLY tracestore_data.manifest_entry
     ADD CONSTRAINT manifest_entry_pk PRIMARY KEY (index_id, version_key, added_build);
 
+CREATE INDEX manifest_entry_added ON tracestore_data.manifest_entry USING btree (index_id, added_build);
+
 CREATE INDEX manifest_entry_closed ON tracestore_data.manifest_entry USING btree (index_id, removed_build) WHERE (removed_build IS NOT NULL);
 
 CREATE INDEX manifest_entry_of_version ON tracestore_data.manifest_entry USING btree (version_key);
@@ -243,6 +245,29 @@ ALTER TABLE ONLY tracestore_data.manifest_entry
 
 ALTER TABLE ONLY tracestore_data.manifest_entry
     ADD CONSTRAINT manifest_entry_version_key_fkey FOREIGN KEY (version_key) REFERENCES tracestore_data.document_version(version_key);
+
+-- ----------------------------------------------------------------------------------------------------
+-- newest_manifest
+
+CREATE TABLE tracestore_data.newest_manifest (
+    index_id bigint NOT NULL,
+    build_id bigint NOT NULL,
+    digests bytea[] NOT NULL,
+    CONSTRAINT newest_manifest_has_256_digests CHECK (((array_ndims(digests) = 1) AND (array_lower(digests, 1) = 1) AND (cardinality(digests) = 256)))
+);
+COMMENT ON TABLE tracestore_data.newest_manifest IS 'The first level of the manifest hash of the newest build of each index, from which the next build computes its own; it can be deleted and is then computed from the manifest.';
+COMMENT ON COLUMN tracestore_data.newest_manifest.index_id IS 'The index.';
+COMMENT ON COLUMN tracestore_data.newest_manifest.build_id IS 'The build whose manifest it is.';
+COMMENT ON COLUMN tracestore_data.newest_manifest.digests IS 'SHA-256 of the members of each bucket, bucket 0 first; null for a bucket without members.';
+
+ALTER TABLE ONLY tracestore_data.newest_manifest
+    ADD CONSTRAINT newest_manifest_pkey PRIMARY KEY (index_id);
+
+ALTER TABLE ONLY tracestore_data.newest_manifest
+    ADD CONSTRAINT newest_manifest_build_id_fkey FOREIGN KEY (build_id) REFERENCES tracestore_data.build(build_id);
+
+ALTER TABLE ONLY tracestore_data.newest_manifest
+    ADD CONSTRAINT newest_manifest_index_id_fkey FOREIGN KEY (index_id) REFERENCES tracestore_data.retrieval_index(index_id);
 
 -- ----------------------------------------------------------------------------------------------------
 -- embedding

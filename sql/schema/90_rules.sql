@@ -39,6 +39,11 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.is_page_map(pages jsonb, char_count integer) IS 'True for [[first code point, "label"], ...] whose numbers are whole, never fall and lie within the text.';
 
+CREATE FUNCTION tracestore_data.manifest_bucket(doc_id text) RETURNS integer
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN get_byte(sha256(convert_to(doc_id, 'UTF8'::name)), 0);
+COMMENT ON FUNCTION tracestore_data.manifest_bucket(doc_id text) IS 'The bucket of the manifest hash that a document belongs to, 0 to 255.';
+
 CREATE FUNCTION tracestore_data.apply_version_state_event() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

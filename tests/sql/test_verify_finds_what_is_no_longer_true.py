@@ -61,6 +61,27 @@ def test_every_build_of_a_line_stays_true(conn: Connection) -> None:
     assert {build_id: failing(conn, build_id) for build_id in made} == {build_id: set() for build_id in made}
 
 
+@pytest.mark.parametrize(
+    ("by_hand", "found"),
+    [
+        ("update tracestore_data.document_version set media_type = 'text/plain' where version_key = 1", {MANIFEST}),
+        ("delete from tracestore_data.chunk where version_key = 1 and ordinal = 0", {CHUNKS, COUNTS, SPANS}),
+    ],
+)  # fmt: skip
+def test_a_build_on_top_of_a_change_by_hand_does_not_hide_it(
+    conn: Connection, by_hand: str, found: set[str]
+) -> None:
+    first = handbook(conn)
+    tamper(conn, by_hand)
+    register(conn, "c", "c", "Another text.")
+    second = build(conn, "c", HashEmbedder(16, "a"), max_words=4).build_id
+    assert first < second
+    assert {build_id: failing(conn, build_id) for build_id in (first, second)} == {
+        first: found,
+        second: found,
+    }
+
+
 ONE = "ordinal = 1 and version_key = 1"
 CHANGES: dict[str, tuple[set[str], list[str]]] = {
     "a chunk was deleted": ({CHUNKS, COUNTS, SPANS}, [f"delete from tracestore_data.chunk where {ONE}"]),
