@@ -40,6 +40,7 @@ app = typer.Typer(
             "release": "retention:release",
             "gc": "retention:gc",
             "index": "indexes:app",
+            "reindex": "indexes:reindex",
             "alias": "builds:alias_app",
             "db": "db:app",
         }

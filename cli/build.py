@@ -38,6 +38,21 @@ def build(
         int | None, typer.Option(help="Characters a chunk, at most (default 4000).")
     ] = None,
     lexical: Annotated[str | None, typer.Option(help="Full-text configuration (default simple).")] = None,
+    ann: Annotated[
+        Literal["hnsw", "ivfflat", "none"] | None,
+        typer.Option(help="Approximate index over the vectors (default none: exact search)."),
+    ] = None,
+    ann_type: Annotated[
+        Literal["vector", "halfvec"] | None,
+        typer.Option(help="What it indexes (default vector; halfvec above 2000 dimensions)."),
+    ] = None,
+    m: Annotated[int | None, typer.Option("--m", help="Links of a vector in HNSW (default 16).")] = None,
+    ef_construction: Annotated[
+        int | None, typer.Option(help="Candidates HNSW considers for them (default 64).")
+    ] = None,
+    lists: Annotated[
+        int | None, typer.Option(help="Lists of IVFFlat (default by the number of vectors).")
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that chunk.")] = 1,
     on_truncation: Annotated[
         Literal["record", "refuse"], typer.Option(help="What to do with a text longer than the model reads.")
@@ -62,8 +77,9 @@ def build(
     Example: tracestore build guides --recipe hash:128:a --max-words 20 --publish main
     """
     wanted = Wanted(
-        recipe, max_words, max_tokens, cross_section, hard_limit, False if no_header else None, lexical
-    )
+        recipe, max_words, max_tokens, cross_section, hard_limit, False if no_header else None, lexical, ann, ann_type,
+        m, ef_construction, lists,
+    )  # fmt: skip
     if history is not None and (effective_at is not None or publish is not None):
         raise InputError(
             "--history goes without --effective-at and --publish", hint="publish one of its builds afterwards"
@@ -71,7 +87,7 @@ def build(
     time = None if effective_at is None else parse_time(effective_at)
     with open_store() as conn:
         embedder, settings = choose(conn, collection, wanted)
-        with _bar() as on_progress:
+        with progress_bar() as on_progress:
             options = BuildOptions(workers, on_truncation, wait, progress=on_progress, effective_at=time)
             if history is not None:
                 reports = build_history(conn, collection, embedder, settings, history, options)
@@ -85,7 +101,7 @@ def build(
             if publish is not None:
                 event = store.publish(conn, publish, report.build_id)
         finally:  # the build is there, whatever publishing says
-            _show(report, None if event is None else publish, event, as_json)
+            show_report(report, None if event is None else publish, event, as_json)
 
 
 def _show_history(reports: list[BuildReport], as_json: bool) -> None:
@@ -104,7 +120,8 @@ def _show_history(reports: list[BuildReport], as_json: bool) -> None:
 
 
 @contextmanager
-def _bar() -> Iterator[OnProgress]:
+def progress_bar() -> Iterator[OnProgress]:
+    """Draw what a build does, on a terminal."""
     if not sys.stderr.isatty():
         yield lambda _stage, _done, _total: None
         return
@@ -120,18 +137,24 @@ def _bar() -> Iterator[OnProgress]:
     with Progress(*parts, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
         tasks = {
             stage: progress.add_task(title, total=None, rate="")
-            for stage, title in (("chunk", "chunk and embed"), ("write", "write"))
+            for stage, title in (
+                ("chunk", "chunk and embed"),
+                ("write", "write"),
+                ("index", "make search indexes"),
+            )
         }
 
         def show(stage: str, done: int, total: int) -> None:
             task = progress.tasks[tasks[stage]]
-            rate = f"{task.speed:,.0f} documents/s" if task.speed else ""
+            unit = "vectors" if stage == "index" else "documents"
+            rate = f"{task.speed:,.0f} {unit}/s" if task.speed else ""
             progress.update(tasks[stage], completed=done, total=total, rate=rate)
 
         yield show
 
 
-def _show(report: BuildReport, alias: str | None, event: int | None, as_json: bool) -> None:
+def show_report(report: BuildReport, alias: str | None, event: int | None, as_json: bool) -> None:
+    """Print what a build did."""
     if as_json:
         output.emit_json({**asdict(report), "published": alias, "alias_event_id": event})
         return
@@ -148,5 +171,7 @@ def _show(report: BuildReport, alias: str | None, event: int | None, as_json: bo
     ):
         if count:
             output.line(f"{count} {what}")
+    for reason in report.not_indexed:
+        output.line(f"searches are exact: {reason}")
     if alias is not None:
         output.line(f"alias {alias} serves B-{report.build_id}")

@@ -35,7 +35,16 @@ def search(
         str | None,
         typer.Option(help="Search what was in effect then: the latest build cut off by that time."),
     ] = None,
-    mode: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
+    mode: Annotated[
+        str, typer.Option(help="auto, exact, ann (approximate) or lexical (by words only).")
+    ] = "auto",
+    hybrid: Annotated[
+        bool, typer.Option("--hybrid", help="Look for the words of QUESTION as well, and fuse both rankings.")
+    ] = False,
+    options: Annotated[
+        str | None,
+        typer.Option(help='Options of the search, as JSON: {"ef_search": 400}.', show_default=False),
+    ] = None,
     filter_: Annotated[
         str | None, typer.Option("--filter", help='Only these documents, as JSON: {"class": ["policy"]}.')
     ] = None,
@@ -46,7 +55,8 @@ def search(
 
     Example: tracestore search main "How long is the warranty on Tunelo?" -k 3
     """
-    wanted = _parse_filter(filter_)
+    wanted = _parse_json(filter_, "--filter", '{"class": ["policy"]}')
+    settings = _parse_json(options, "--options", '{"ef_search": 400}')
     build_id, time = _parse_as_of(as_of)
     name: str | None = alias
     with open_store() as conn:
@@ -59,7 +69,7 @@ def search(
         elif _is_build(conn, alias) and build_id is None and time is None:
             name, build_id = None, parse_build_id(alias)
         recipe_id = recipe or _recipe(conn, name, build_id, time)
-        vector = embed_query(load_embedder(recipe_id), question)
+        vector = None if mode == "lexical" else embed_query(load_embedder(recipe_id), question)
         with conn.transaction():
             conn.execute("set transaction isolation level repeatable read")  # hits and build: one snapshot
             hits = store.search(
@@ -68,10 +78,12 @@ def search(
                 vector,
                 recipe_id,
                 count,
+                query_text=question if hybrid or mode == "lexical" else None,
                 mode=mode,
                 filter=wanted,
                 as_of_build=build_id,
                 as_of=time,
+                options=settings,
             )
             served = store.served_build(conn, name, recipe_id, build_id, time)
         cutoff = store.table(
@@ -169,13 +181,12 @@ def _build_of(text: str) -> int:
         ) from None
 
 
-def _parse_filter(text: str | None) -> Any:
+def _parse_json(text: str | None, flag: str, example: str) -> Any:
     if text is None:
         return None
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"--filter is not JSON: {error.msg} at character {error.pos}",
-            hint='for example {"class": ["policy"]}',
+            f"{flag} is not JSON: {error.msg} at character {error.pos}", hint=f"for example {example}"
         ) from None

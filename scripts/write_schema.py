@@ -45,6 +45,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "newest_manifest",
         "embedding",
         "chunk",
+        "graph_event",
     ),
     "30_serving": ("alias", "alias_event", "alias_turn"),
     "40_time": ("supersession", "build_hold"),

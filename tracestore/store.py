@@ -37,7 +37,8 @@ def search(
 ) -> list[Hit]:
     """Return the ``match_count`` best passages, best first, as ``tracestore.search`` orders them.
 
-    ``query_embedding`` has shape ``(dimension,)``; its length does not matter, its direction does.
+    ``query_embedding`` has shape ``(dimension,)``; its length does not matter, its direction does. ``query_text`` adds
+    the lexical leg; in mode ``lexical`` it is all there is, and the vector may be None.
     """
     call = calls.search(
         index_alias, query_embedding, recipe_id, match_count, query_text=query_text, mode=mode, filter=filter,

@@ -9,7 +9,7 @@ comment on type tracestore.lease is 'A build in the making and the token that al
 
 create function tracestore.begin_build(
   index_id bigint, chunker_version integer, manifest_header text, lease interval default '120 seconds',
-  effective_at timestamptz default null)
+  effective_at timestamptz default null, kind text default 'build')
 returns tracestore.lease
 language plpgsql
 volatile
@@ -39,17 +39,17 @@ begin
   into v_lease.parent_build_id, v_lease.cutoff_at
   from tracestore_data.build b where b.index_id = begin_build.index_id and b.state = 'ready';
   insert into tracestore_data.build (
-    index_id, parent_build_id, cutoff_at, chunker_version, manifest_header, lease_token, lease_expires_at, lease_pid,
+    index_id, parent_build_id, kind, cutoff_at, chunker_version, manifest_header, lease_token, lease_expires_at, lease_pid,
     lease_backend_start)
   values (
-    begin_build.index_id, v_lease.parent_build_id, v_lease.cutoff_at, begin_build.chunker_version,
+    begin_build.index_id, v_lease.parent_build_id, begin_build.kind, v_lease.cutoff_at, begin_build.chunker_version,
     begin_build.manifest_header, gen_random_uuid(), clock_timestamp() + lease, pg_backend_pid(),
     (select a.backend_start from pg_stat_activity a where a.pid = pg_backend_pid()))
   returning build_id, lease_token into v_lease.build_id, v_lease.lease_token;
   return v_lease;
 end
 $$;
-comment on function tracestore.begin_build(bigint, integer, text, interval, timestamptz) is
+comment on function tracestore.begin_build(bigint, integer, text, interval, timestamptz, text) is
   'Takes the lease of an index and opens a build whose cut-off is now, or effective_at. An error while another process holds it.';
 
 create function tracestore.holder_is_gone(held tracestore_data.build)

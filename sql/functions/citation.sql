@@ -4,7 +4,6 @@ create function tracestore.citation(
 returns text
 language sql
 immutable
-strict
 parallel safe
 return
   'tracestore:' || tracestore.percent_encode(collection)

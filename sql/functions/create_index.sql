@@ -1,3 +1,4 @@
+-- requires: make_searcher
 create function tracestore.register_recipe(
   recipe_id text, model text, revision text, dimension integer, settings jsonb, probe_text text, probe @vector@.vector)
 returns @vector@.vector
@@ -57,6 +58,7 @@ begin
   values (v_collection, v_recipe.recipe_key, create_index.settings, create_index.settings::jsonb ->> 'lexical')
   returning index_id into v_index;
   perform tracestore.create_partitions(v_index, v_recipe.dimension);
+  perform tracestore.make_searcher(v_index);
   return v_index;
 end
 $$;

@@ -1,4 +1,4 @@
--- requires: plan_retention, sweep_index
+-- requires: plan_retention, sweep_index, make_searcher
 create function tracestore.drop_index(index_id bigint, reason text)
 returns void
 language plpgsql
@@ -64,6 +64,7 @@ begin
   lock table only tracestore_data.embedding in access exclusive mode;
   lock table only tracestore_data.chunk in access exclusive mode;
   lock table only tracestore_data.manifest_entry in access exclusive mode;
+  perform tracestore.drop_searcher(index_id);
   execute format('drop table if exists tracestore_data.%I', 'chunk_' || index_id);
   if to_regclass(format('tracestore_data.%I', 'embedding_' || index_id)) is not null then
     -- The foreign key of chunk lets a partition go only by itself, and only when no chunk refers to it.

@@ -1,4 +1,32 @@
--- requires: hit, served_build_at, search_filter, search_exact
+-- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks
+create function tracestore.check_query(served tracestore.served_build, query_embedding @vector@.vector)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_norm double precision;
+begin
+  if query_embedding is null then
+    raise exception using errcode = 'TS001', message = 'query_embedding is null', hint = 'Embed the query first.';
+  end if;
+  if @vector@.vector_dims(query_embedding) <> served.dimension then
+    raise exception using errcode = 'TS002',
+      message = format('the query has %s dimensions, recipe %L has %s', @vector@.vector_dims(query_embedding),
+        served.recipe_id, served.dimension),
+      hint = 'Embed the query with the recipe of the index.';
+  end if;
+  v_norm := @vector@.vector_norm(query_embedding);
+  if v_norm = 0 or v_norm = 'Infinity' then
+    raise exception using errcode = 'TS001', message = 'the query vector has no direction',
+      hint = 'The text of the query has nothing the recipe can embed.';
+  end if;
+end
+$$;
+comment on function tracestore.check_query(tracestore.served_build, @vector@.vector) is 'Refuses a vector that cannot be compared with those of a build.';
+
 create function tracestore.search(
   index_alias text,
   query_embedding @vector@.vector,
@@ -13,12 +41,17 @@ create function tracestore.search(
 returns setof tracestore.hit
 language plpgsql
 stable
-parallel safe
+parallel unsafe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_served tracestore.served_build;
-  v_option text;
+  v_wanted tracestore.search_filter;
+  v_options tracestore.search_options;
+  v_dense tracestore.dense_result;
+  v_lexical tracestore.near_chunk[];
+  v_found tracestore.ranked_chunk[];
+  v_candidates integer := match_count;
 begin
   if match_count is null or match_count not between 1 and 10000 then
     raise exception using errcode = 'TS001', message = 'match_count is not between 1 and 10000',
@@ -26,46 +59,53 @@ begin
   end if;
   if mode is null or mode not in ('auto', 'exact', 'ann', 'lexical') then
     raise exception using errcode = 'TS001', message = format('mode %s is unknown', quote_nullable(mode)),
-      hint = 'Modes: auto, exact.';
+      hint = 'Modes: auto, exact, ann, lexical.';
   end if;
-  if mode in ('ann', 'lexical') or query_text is not null then
-    raise exception using errcode = 'TS009',
-      message = case when mode = 'ann' then 'this index has no approximate index' else 'lexical search is not available' end,
-      hint = 'Use mode exact or auto, without query_text.';
+  if mode = 'lexical' and query_text is null then
+    raise exception using errcode = 'TS001', message = 'mode lexical needs query_text', hint = 'Give the words of the query.';
   end if;
-  if jsonb_typeof(options) not in ('object', 'null') then
-    raise exception using errcode = 'TS001', message = 'options is not a JSON object', detail = left(options::text, 200),
-      hint = 'Exact search takes no options.';
+  if options is not null and options <> 'null' then
+    v_options := tracestore.parse_options(options);
   end if;
-  select key into v_option from jsonb_object_keys(case jsonb_typeof(options) when 'object' then options else '{}' end) as key limit 1;
-  if found then
-    raise exception using errcode = 'TS001', message = format('option %L is unknown', v_option),
-      hint = 'Exact search takes no options.';
+  if filter is not null then
+    v_wanted := tracestore.parse_filter(filter);
   end if;
   v_served := tracestore.served_build_at(index_alias, recipe_id, as_of_build, as_of);
   if v_served.level <> 'vectors' then
     raise exception using errcode = 'TS004', message = format('build B-%s can no longer be searched', v_served.build_id),
       detail = format('retained: %s', v_served.level), hint = 'Search a build whose level is vectors.';
   end if;
-  if query_embedding is null then
-    raise exception using errcode = 'TS001', message = 'query_embedding is null', hint = 'Embed the query first.';
+  if query_text is not null then
+    v_candidates := greatest(match_count, coalesce(v_options.candidates, 100));
+    v_lexical := tracestore.lexical_chunks(v_served.index_id, v_served.build_id, query_text, v_candidates, v_wanted);
   end if;
-  if @vector@.vector_dims(query_embedding) <> v_served.dimension then
-    raise exception using errcode = 'TS002',
-      message = format('the query has %s dimensions, recipe %L has %s', @vector@.vector_dims(query_embedding),
-        v_served.recipe_id, v_served.dimension),
-      hint = 'Embed the query with the recipe of the index.';
+  if mode <> 'lexical' then
+    perform tracestore.check_query(v_served, query_embedding);
+    v_dense := tracestore.dense_chunks(
+      v_served, @vector@.l2_normalize(query_embedding), v_candidates, v_wanted, mode, as_of_build is not null or as_of is not null, v_options);
   end if;
-  if @vector@.vector_norm(query_embedding) = 0 or @vector@.vector_norm(query_embedding) = 'Infinity' then
-    raise exception using errcode = 'TS001', message = 'the query vector has no direction',
-      hint = 'The text of the query has nothing the recipe can embed.';
+  if query_text is null then
+    v_found := array(
+      select row(n.version_key, n.ordinal, n.added_build, - n.distance_key, n.place, null)::tracestore.ranked_chunk
+      from unnest(v_dense.near) with ordinality as n (version_key, ordinal, added_build, distance_key, place));
+  elsif mode = 'lexical' then
+    v_found := array(
+      select row(n.version_key, n.ordinal, n.added_build, - n.distance_key, null, n.place)::tracestore.ranked_chunk
+      from unnest(v_lexical) with ordinality as n (version_key, ordinal, added_build, distance_key, place)
+      where place <= match_count);
+  else
+    v_found := tracestore.fuse_legs(v_dense.near, v_lexical, match_count, v_options);
   end if;
-  return query select * from tracestore.search_exact(
-    v_served, @vector@.l2_normalize(query_embedding), match_count, tracestore.parse_filter(filter),
+  perform tracestore.check_time(v_options.max_ms);
+  return query execute format('select * from tracestore.%I($1, $2, $3, $4, $5)', 'evidence_' || v_served.index_id)
+  using v_found, v_served,
     jsonb_strip_nulls(jsonb_build_object(
       'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
-      'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))));
+      'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'options', options, 'candidates', case when query_text is not null then v_candidates end)),
+    v_dense.dense_path,
+    case when mode = 'lexical' then 'lexical' else v_dense.path || case when query_text is null then '' else ' + lexical' end end;
 end
 $$;
 comment on function tracestore.search(text, @vector@.vector, text, integer, text, text, jsonb, bigint, timestamptz, jsonb) is
-  'The match_count best passages of the build an alias serves, as evidence. Score is the inner product of unit vectors, higher is better; order is total.';
+  'The match_count best passages of the build an alias serves, as evidence. Score is the inner product of unit vectors, or with query_text the fused score of both legs; higher is better, order is total.';

@@ -368,3 +368,49 @@ ALTER TABLE tracestore_data.chunk
 
 ALTER TABLE tracestore_data.chunk
     ADD CONSTRAINT chunk_has_its_embedding FOREIGN KEY (index_id, content_key) REFERENCES tracestore_data.embedding(index_id, content_key);
+
+-- ----------------------------------------------------------------------------------------------------
+-- graph_event
+
+CREATE TABLE tracestore_data.graph_event (
+    graph_event_id bigint NOT NULL,
+    index_id bigint NOT NULL,
+    build_id bigint,
+    made_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    definition text NOT NULL,
+    vectors bigint NOT NULL,
+    seconds double precision NOT NULL,
+    actor text DEFAULT SESSION_USER NOT NULL,
+    CONSTRAINT graph_vectors_is_not_negative CHECK ((vectors >= 0))
+);
+COMMENT ON TABLE tracestore_data.graph_event IS 'Each time the approximate index of an index was made: what its drift is measured from. Append-only.';
+COMMENT ON COLUMN tracestore_data.graph_event.graph_event_id IS 'Surrogate key, in order of making for one index.';
+COMMENT ON COLUMN tracestore_data.graph_event.index_id IS 'The index.';
+COMMENT ON COLUMN tracestore_data.graph_event.build_id IS 'Its latest build when the approximate index was made.';
+COMMENT ON COLUMN tracestore_data.graph_event.made_at IS 'When it was finished.';
+COMMENT ON COLUMN tracestore_data.graph_event.definition IS 'How it was made: method, type and parameters.';
+COMMENT ON COLUMN tracestore_data.graph_event.vectors IS 'Over how many vectors.';
+COMMENT ON COLUMN tracestore_data.graph_event.seconds IS 'How long it took.';
+COMMENT ON COLUMN tracestore_data.graph_event.actor IS 'Who made it.';
+
+ALTER TABLE tracestore_data.graph_event ALTER COLUMN graph_event_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tracestore_data.graph_event_graph_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY tracestore_data.graph_event
+    ADD CONSTRAINT graph_event_pkey PRIMARY KEY (graph_event_id);
+
+CREATE INDEX graph_event_of_index ON tracestore_data.graph_event USING btree (index_id, graph_event_id DESC);
+
+CREATE TRIGGER graph_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.graph_event FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+ALTER TABLE ONLY tracestore_data.graph_event
+    ADD CONSTRAINT graph_event_build_id_fkey FOREIGN KEY (build_id) REFERENCES tracestore_data.build(build_id);
+
+ALTER TABLE ONLY tracestore_data.graph_event
+    ADD CONSTRAINT graph_event_index_id_fkey FOREIGN KEY (index_id) REFERENCES tracestore_data.retrieval_index(index_id);

@@ -62,7 +62,7 @@ def test_build_reports_what_it_did(store: Store) -> None:
     assert report.pop("alias_event_id") > 0
     assert report == {
         "build_id": 1, "index_id": 1, "created": True, "kind": "build", "parent": None, "documents": 2, "chunks": 3,
-        "not_embeddable": 0, "embedding_calls": 3, "reused": 0, "split": 0, "truncated": 0, "published": "main",
+        "not_embeddable": 0, "embedding_calls": 3, "reused": 0, "split": 0, "truncated": 0, "published": "main", "not_indexed": [],
     }  # fmt: skip
     assert (store.second["build_id"], store.second["parent"], store.second["published"]) == (2, 1, None)
     assert (store.second["embedding_calls"], store.second["reused"]) == (1, 1)
@@ -171,6 +171,7 @@ ELSEWHERE |= {
     "release",
     "gc",
     "index drop",
+    "reindex",
     "db scrub",
 }
 ELSEWHERE |= {f"db {name}" for name in ("up", "down", "status", "destroy")}

@@ -9,7 +9,11 @@ _OURS = "p.pronamespace in ('tracestore'::regnamespace, 'tracestore_data'::regna
 # A VOLATILE plpgsql function takes a new snapshot for each statement in it, and was seen mixing two builds.
 READERS = {
     "search",
-    "search_exact",
+    "dense_chunks",
+    "ann_chunks",
+    "ann_scan",
+    "fuse_legs",
+    "lexical_chunks",
     "resolve",
     "manifest",
     "manifest_hash",

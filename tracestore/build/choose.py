@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from tracestore.build.settings import DEFAULT_LEXICAL, IndexSettings
+from tracestore.build.settings import DEFAULT_LEXICAL, AnnSettings, IndexSettings
 from tracestore.chunking import ChunkConfig
 from tracestore.db import Connection, driver_errors
 from tracestore.embedders.base import Embedder
@@ -26,6 +26,11 @@ class Wanted:
     hard_limit: int | None = None
     header: bool | None = None
     lexical: str | None = None
+    ann: Literal["hnsw", "ivfflat", "none"] | None = None
+    ann_type: Literal["vector", "halfvec"] | None = None
+    m: int | None = None
+    ef_construction: int | None = None
+    lists: int | None = None
 
     @property
     def nothing(self) -> bool:
@@ -69,12 +74,35 @@ def _of_wanted(conn: Connection, wanted: Wanted) -> tuple[Embedder, IndexSetting
     lexical = wanted.lexical or DEFAULT_LEXICAL
     _check_lexical(conn, lexical)
     embedder = load_embedder(spec.recipe_id)
-    return embedder, IndexSettings(embedder.recipe, chunking, lexical)
+    return embedder, IndexSettings(
+        embedder.recipe, chunking, lexical, _ann(wanted, embedder.recipe.dimension)
+    )
+
+
+def _ann(wanted: Wanted, dimension: int) -> AnnSettings | None:
+    details = {"m": wanted.m, "ef_construction": wanted.ef_construction, "lists": wanted.lists}
+    of_kind = {"hnsw": ("m", "ef_construction"), "ivfflat": ("lists",)}
+    kind = None if wanted.ann == "none" else wanted.ann
+    foreign = [
+        name
+        for name, value in details.items()
+        if value is not None and name not in of_kind.get(kind or "", ())
+    ]
+    if foreign or (kind is None and wanted.ann_type is not None):
+        name = (foreign or ["ann_type"])[0].replace("_", "-")
+        owner = next((k for k, names in of_kind.items() if foreign and foreign[0] in names), "hnsw")
+        raise InputError(f"--{name} says nothing of --ann {wanted.ann or 'none'}", hint=f"--ann {owner}")
+    if kind is None:
+        return None
+    return AnnSettings.of(kind, dimension, wanted.ann_type, **details)
 
 
 def _of_index(settings: dict[str, Any]) -> tuple[Embedder, IndexSettings]:
     embedder = load_embedder(settings["recipe"]["recipe_id"])
-    return embedder, IndexSettings(embedder.recipe, ChunkConfig(**settings["chunking"]), settings["lexical"])
+    chunking = ChunkConfig(**settings["chunking"])
+    return embedder, IndexSettings(
+        embedder.recipe, chunking, settings["lexical"], AnnSettings.parse(settings["ann"])
+    )
 
 
 def _indexes(conn: Connection, collection: str) -> list[tuple[int, dict[str, Any]]]:
@@ -89,7 +117,9 @@ def _indexes(conn: Connection, collection: str) -> list[tuple[int, dict[str, Any
 
 def _describe(settings: dict[str, Any]) -> str:
     chunking = ", ".join(f"{name} {value}" for name, value in settings["chunking"].items() if value)
-    return f"{settings['recipe']['recipe_id']}, {chunking}, lexical {settings['lexical']}"
+    ann = settings["ann"] or {"kind": "none"}
+    details = " ".join(f"{name} {value}" for name, value in ann.items() if name != "kind" and value)
+    return f"{settings['recipe']['recipe_id']}, {chunking}, lexical {settings['lexical']}, ann {ann['kind']} {details}".rstrip()
 
 
 def _check_lexical(conn: Connection, lexical: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import LiteralString, TypeVar
+from typing import Literal, LiteralString, TypeVar
 from uuid import UUID
 
 from tracestore.db import Connection, driver_errors
@@ -57,14 +57,15 @@ def take_lease(
     wait_seconds: float,
     lease_seconds: float = LEASE_SECONDS,
     effective_at: datetime | None = None,
+    kind: Literal["build", "reindex"] = "build",
 ) -> Lease:
     """Open a build, waiting up to ``wait_seconds`` for another process to finish its own.
 
     ``manifest`` is the chunker's version and the manifest header. The cut-off is ``effective_at``, or now.
     """
     length = timedelta(seconds=lease_seconds)
-    query: LiteralString = "select * from tracestore.begin_build(%s, %s, %s, %s, %s)"
-    arguments = [index_id, *manifest, length, effective_at]
+    query: LiteralString = "select * from tracestore.begin_build(%s, %s, %s, %s, %s, %s)"
+    arguments = [index_id, *manifest, length, effective_at, kind]
     row = patient(lambda: conn.execute(query, arguments).fetchone(), wait_seconds)
     if row is None:
         raise TracestoreError("the server opened no build")

@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from tracestore.build.embedding_stage import TRUNCATION_HINT, EmbeddingStage, OnTruncation
+from tracestore.build.graph import ensure_search_indexes
 from tracestore.build.lease import LEASE_SECONDS, Lease, patient, take_lease
 from tracestore.build.plan import Change, plan, texts_of
 from tracestore.build.settings import IndexSettings
@@ -33,7 +34,8 @@ class BuildReport:
     """What a build did. ``created`` is False where nothing had changed: it is then the latest ready build.
 
     ``documents``, ``chunks``, ``not_embeddable``, ``split`` and ``truncated`` count what is in the build,
-    ``embedding_calls`` texts handed to the embedder and ``reused`` content keys whose vector was known.
+    ``embedding_calls`` texts handed to the embedder and ``reused`` content keys whose vector was known. ``not_indexed``
+    says why an approximate index that was asked for is not there; searches are exact until it is.
     """
 
     build_id: int
@@ -50,6 +52,7 @@ class BuildReport:
     split: int
     truncated: int
     seconds: float
+    not_indexed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def build(
     index_id = patient(lambda: _open_index(conn, collection, embedder, settings), options.wait_seconds)
     known = _build_at(conn, index_id, options.effective_at)
     if known is not None:
-        return _report(conn, known, created=False, started=started)
+        return report_of(conn, known, created=False, started=started)
     lease = take_lease(
         conn,
         index_id,
@@ -104,12 +107,17 @@ def build(
             changes = plan(conn, index_id, lease)
             if not changes and lease.parent_build_id is not None and options.effective_at is None:
                 lease.abandon(None)
-                return _report(conn, lease.parent_build_id, created=False, started=started)
+                refusals = ensure_search_indexes(conn, index_id, options.progress)
+                return report_of(
+                    conn, lease.parent_build_id, created=False, started=started, not_indexed=refusals
+                )
             _make(conn, index_id, embedder, settings, options, lease, changes)
     except BaseException as error:
-        _give_up(lease, error)
+        give_up(lease, error)
         raise
-    return _report(conn, lease.build_id, created=True, started=started)
+    # The build is there and is searched exactly until this is done; a crash leaves it to the next run.
+    refusals = ensure_search_indexes(conn, index_id, options.progress)
+    return report_of(conn, lease.build_id, created=True, started=started, not_indexed=refusals)
 
 
 def _build_at(conn: Connection, index_id: int, effective_at: datetime | None) -> int | None:
@@ -200,7 +208,10 @@ def _one_ahead(items: Iterator[Item]) -> Iterator[Item]:
         yield item
 
 
-def _report(conn: Connection, build_id: int, *, created: bool, started: float) -> BuildReport:
+def report_of(
+    conn: Connection, build_id: int, *, created: bool, started: float, not_indexed: Sequence[str] = ()
+) -> BuildReport:
+    """Return what is on record of a build."""
     with driver_errors(), conn.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(
             "select build_id, index_id, index_version, kind, parent_build_id as parent, documents, chunks, not_embeddable,"
@@ -210,10 +221,11 @@ def _report(conn: Connection, build_id: int, *, created: bool, started: float) -
     assert row is not None
     if not created:
         row["embedding_calls"] = row["reused"] = 0  # what was done this time
-    return BuildReport(**row, created=created, seconds=round(time.monotonic() - started, 3))
+    seconds = round(time.monotonic() - started, 3)
+    return BuildReport(**row, created=created, seconds=seconds, not_indexed=tuple(not_indexed))
 
 
-def _give_up(lease: Lease, error: BaseException) -> None:
+def give_up(lease: Lease, error: BaseException) -> None:
     """Give the lease back, so that the next run need not wait; the first error is the one that counts."""
     try:
         lease.abandon(_reason(error)[:500])

@@ -1,0 +1,33 @@
+-- requires: near_chunk, ranked_chunk, search_options
+create function tracestore.fuse_legs(
+  dense tracestore.near_chunk[], lexical tracestore.near_chunk[], match_count integer, options tracestore.search_options)
+returns tracestore.ranked_chunk[]
+language sql
+stable
+parallel safe
+set jit = off
+begin atomic
+  -- Reciprocal rank fusion, Cormack, Clarke and Buettcher, SIGIR 2009: sum of weight / (k + rank), k = 60.
+  with fused as (
+    select version_key, ordinal, added_build,
+      round(
+        (coalesce(coalesce(options.dense_weight, 1) / (coalesce(options.rrf_k, 60) + d.place), 0)
+         + coalesce(coalesce(options.lexical_weight, 1) / (coalesce(options.rrf_k, 60) + l.place), 0))::numeric, 6) as score,
+      d.place::integer as dense_rank, l.place::integer as lexical_rank
+    from unnest(dense) with ordinality as d (version_key, ordinal, added_build, distance_key, place)
+    full join unnest(lexical) with ordinality as l (version_key, ordinal, added_build, distance_key, place)
+      using (version_key, ordinal, added_build)
+  )
+  select coalesce(array_agg(found order by place), '{}')
+  from (
+    select row(f.version_key, f.ordinal, f.added_build, f.score, f.dense_rank, f.lexical_rank)::tracestore.ranked_chunk as found,
+      row_number() over (order by f.score desc, d.doc_id collate "C", v.version_seq, f.ordinal, f.added_build) as place
+    from fused f
+    join tracestore_data.document_version v using (version_key)
+    join tracestore_data.document d using (doc_key)
+    where f.score > 0
+  ) ranked
+  where place <= match_count;
+end;
+comment on function tracestore.fuse_legs(tracestore.near_chunk[], tracestore.near_chunk[], integer, tracestore.search_options) is
+  'Reciprocal rank fusion of the two legs, in total order; a chunk keeps its rank in each leg that found it.';

@@ -1,0 +1,214 @@
+-- requires: hit, near_chunk, ranked_chunk, served_build_at, search_filter, citation, page_of
+create type tracestore.ann_result as (
+  near tracestore.near_chunk[],
+  reach numeric
+);
+comment on type tracestore.ann_result is
+  'What an approximate scan found, in total order, and the distance up to which it looked, null: that of the last found. A tie at that distance may have more members.';
+
+create function tracestore.ann_statement(index_id bigint, dimension integer, storage text, all_candidates boolean)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_indexed text := format('%s(%s)', storage, dimension);
+begin
+  -- Operators and types of the extension are named with its schema: a search path of a caller changes nothing.
+  return format(
+    $template$
+      with near as %3$s (
+        select e.content_key, round(((e.vec operator(@vector@.<#>) unit_query) + 0)::numeric, 6) as distance_key
+        from tracestore_data.embedding e
+        where e.index_id = %1$s and e.live
+        order by (e.vec::@vector@.%2$s) operator(@vector@.<#>) (unit_query::@vector@.%2$s)
+      ),
+      pulled as (
+        select c.version_key, c.ordinal, c.added_build, n.distance_key, d.doc_id, v.version_seq, c.span_start
+        from %4$s n
+        cross join lateral (
+          select c.version_key, c.ordinal, c.added_build, c.span_start
+          from tracestore_data.chunk c
+          where c.index_id = %1$s and c.content_key = n.content_key
+            and c.added_build <= build_id and (c.removed_build is null or c.removed_build > build_id)
+          offset 0) c
+        join tracestore_data.document_version v on v.version_key = c.version_key
+        join tracestore_data.document d on d.doc_key = v.doc_key
+        where not exists (
+            select from tracestore_data.suppression s
+            where s.doc_key = v.doc_key and s.lifted_at is null
+              and (s.version_key is null or s.version_key = v.version_key))
+          and (wanted is null or (
+            ((wanted).doc_id is null or d.doc_id = any ((wanted).doc_id))
+            and ((wanted).labels is null or d.labels && (wanted).labels)
+            and (((wanted).family_id is null and (wanted).class is null) or exists (
+              select from tracestore_data.manifest_entry m
+              where m.index_id = %1$s and m.version_key = c.version_key
+                and m.added_build <= build_id and (m.removed_build is null or m.removed_build > build_id)
+                and ((wanted).family_id is null or m.family_id = any ((wanted).family_id))
+                and ((wanted).class is null or m.class = any ((wanted).class))
+              offset 0))))
+        %5$s
+        -- A few more than asked, to see whether a tie goes on behind the last: each costs 20 microseconds.
+        limit match_count + 5
+      )
+      select
+        array(select row(p.version_key, p.ordinal, p.added_build, p.distance_key)::tracestore.near_chunk
+              from pulled p
+              order by p.distance_key, p.doc_id collate "C", p.version_seq, p.ordinal, p.span_start),
+        %6$s
+    $template$,
+    index_id, v_indexed,
+    case when all_candidates then 'materialized' else 'not materialized' end,
+    case when all_candidates then '(select content_key, distance_key from near order by distance_key)' else 'near' end,
+    case when all_candidates then 'order by n.distance_key, d.doc_id collate "C", v.version_seq, c.ordinal, c.span_start' else '' end,
+    case when all_candidates then '(select max(distance_key) from near)' else 'null' end);
+end
+$$;
+comment on function tracestore.ann_statement(bigint, integer, text, boolean) is
+  'Internal to make_searcher: the approximate scan of an index. Lazily it pulls candidates in the order of the index until there are enough members; with all_candidates it ranks every candidate in full precision.';
+
+create function tracestore.evidence_statement(index_id bigint)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    $template$
+    select
+      n.place::integer,
+      n.score,
+      n.dense_rank,
+      n.lexical_rank,
+      (served).collection,
+      d.doc_id,
+      m.family_id,
+      v.version_id,
+      v.version_seq,
+      m.version_state,
+      v.effective_from,
+      c.ordinal,
+      c.span_start,
+      c.span_end,
+      c.context_start,
+      c.context_end,
+      c.heading_path,
+      convert_from(substring(v.content from c.byte_start + 1 for c.byte_end - c.byte_start), 'UTF8'),
+      encode(c.span_sha256, 'hex'),
+      encode(v.content_sha256, 'hex'),
+      d.doc_id || ':' || v.version_id || ':' || c.ordinal,
+      tracestore.citation((served).collection, d.doc_id, v.version_id, c.span_start, c.span_end, c.span_sha256),
+      (served).build_id,
+      encode((served).index_version, 'hex'),
+      s.suppression_epoch,
+      (served).alias_event_id,
+      settings,
+      dense_path,
+      path,
+      tracestore.page_of(v.pages, c.span_start)
+    from unnest(ranked) with ordinality as n (version_key, ordinal, added_build, score, dense_rank, lexical_rank, place)
+    -- OFFSET 0: row by row through the keys, whatever the statistics say right after a build.
+    cross join lateral (
+      select c.ordinal, c.span_start, c.span_end, c.byte_start, c.byte_end, c.context_start, c.context_end, c.heading_path, c.span_sha256
+      from tracestore_data.chunk c
+      where c.index_id = %1$s and c.version_key = n.version_key and c.ordinal = n.ordinal and c.added_build = n.added_build
+      offset 0) c
+    cross join lateral (
+      select m.family_id, m.version_state
+      from tracestore_data.manifest_entry m
+      where m.index_id = %1$s and m.version_key = n.version_key
+        and m.added_build <= (served).build_id and (m.removed_build is null or m.removed_build > (served).build_id)
+      offset 0) m
+    join tracestore_data.document_version v on v.version_key = n.version_key
+    join tracestore_data.document d on d.doc_key = v.doc_key
+    cross join tracestore_data.store s
+    order by n.place
+    $template$,
+    index_id);
+end
+$$;
+comment on function tracestore.evidence_statement(bigint) is 'Internal to make_searcher: reads the evidence of the chunks that were found.';
+
+create function tracestore.make_searcher(index_id bigint)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_storage text;
+  v_dimension integer;
+  v_all boolean;
+  v_name text;
+  -- A cached plan for each index: planning these took 1 ms of a search of 4. With one way left to plan them, since
+  -- right after a build there are no statistics and later ones say nothing of the nearest rows.
+  v_attributes constant text :=
+    'language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan'
+    ' set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off'
+    ' set enable_memoize = off set max_parallel_workers_per_gather = 0';
+begin
+  select coalesce(i.settings_json #>> '{ann,type}', ''), r.dimension into strict v_storage, v_dimension
+  from tracestore_data.retrieval_index i join tracestore_data.recipe r using (recipe_key)
+  where i.index_id = make_searcher.index_id;
+  execute format(
+    $function$
+    create or replace function tracestore.%I(
+      ranked tracestore.ranked_chunk[], served tracestore.served_build, settings jsonb, dense_path text, path text)
+    returns setof tracestore.hit %s as $body$ begin return query %s; end $body$
+    $function$,
+    'evidence_' || index_id, v_attributes, tracestore.evidence_statement(index_id));
+  execute format('comment on function tracestore.%I is %L', 'evidence_' || index_id, format('Evidence of chunks of index %s.', index_id));
+  if v_storage = '' then
+    return;
+  end if;
+  foreach v_all in array array[false, true] loop
+    v_name := case when v_all then 'ann_all_' else 'ann_' end || index_id;
+    execute format(
+      $function$
+      create or replace function tracestore.%I(
+        build_id bigint, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter)
+      returns tracestore.ann_result %s as $body$
+      #variable_conflict use_variable
+      declare
+        v_result tracestore.ann_result;
+      begin
+        %s into v_result.near, v_result.reach;
+        return v_result;
+      end $body$
+      $function$,
+      v_name, v_attributes, 
+      -- The order of half precision is not that of full precision: every candidate is ranked again.
+      rtrim(tracestore.ann_statement(index_id, v_dimension, v_storage, v_all or v_storage = 'halfvec')));
+    execute format('comment on function tracestore.%I is %L', v_name, format('Approximate scan of index %s.', index_id));
+  end loop;
+end
+$$;
+comment on function tracestore.make_searcher(bigint) is
+  'Makes the functions that search one index, each with its plan cached by the session that calls it. Run when an index is made, and for all at an upgrade.';
+
+create function tracestore.drop_searcher(index_id bigint)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid from pg_proc p
+    where p.pronamespace = 'tracestore'::regnamespace
+      and p.proname in ('evidence_' || index_id, 'ann_' || index_id, 'ann_all_' || index_id)
+  loop
+    execute format('drop function %s', v_function);
+  end loop;
+end
+$$;
+comment on function tracestore.drop_searcher(bigint) is 'Removes the functions that searched an index.';
+
+-- The functions of indexes there are already: this file runs at each upgrade.
+select tracestore.make_searcher(i.index_id) from tracestore_data.retrieval_index i where i.dropped_at is null order by i.index_id;

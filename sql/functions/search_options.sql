@@ -1,0 +1,62 @@
+create type tracestore.search_options as (
+  ef_search integer,
+  probes integer,
+  candidates integer,
+  rrf_k integer,
+  dense_weight double precision,
+  lexical_weight double precision,
+  max_ms integer
+);
+comment on type tracestore.search_options is 'Options of a search taken apart; null where the default holds.';
+
+create function tracestore.parse_options(options jsonb)
+returns tracestore.search_options
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key text;
+  v_value jsonb;
+  v_options tracestore.search_options;
+  v_highest double precision;
+begin
+  if jsonb_typeof(options) <> 'object' then
+    raise exception using errcode = 'TS001', message = 'options is not a JSON object', detail = left(options::text, 200),
+      hint = 'For example {"ef_search": 200}.';
+  end if;
+  for v_key, v_value in select * from jsonb_each(options) loop
+    v_highest := case v_key
+      when 'ef_search' then 1000  -- pgvector's own limit, which it would raise only inside the scan
+      when 'probes' then 32768
+      when 'candidates' then 1000
+      when 'rrf_k' then 10000
+      when 'max_ms' then 2147483647
+      when 'dense_weight' then 1000
+      when 'lexical_weight' then 1000
+    end;
+    if v_highest is null then
+      raise exception using errcode = 'TS001', message = format('option %L is unknown', left(v_key, 100)),
+        hint = 'Known options: ef_search, probes, candidates, rrf_k, dense_weight, lexical_weight, max_ms.';
+    end if;
+    continue when v_value = 'null';
+    if v_key in ('dense_weight', 'lexical_weight') then
+      if jsonb_typeof(v_value) <> 'number' or not v_value::numeric between 0 and v_highest::numeric then
+        raise exception using errcode = 'TS001', message = format('option %s is not a number from 0 to 1000', v_key),
+          detail = left(v_value::text, 200), hint = 'Weights are relative; both are 1 by default.';
+      end if;
+    elsif jsonb_typeof(v_value) <> 'number' or v_value::numeric <> trunc(v_value::numeric)
+      or not v_value::numeric between 1 and v_highest::numeric then
+      raise exception using errcode = 'TS001', message = format('option %s is not a whole number from 1 to %s', v_key, v_highest),
+        detail = left(v_value::text, 200), hint = 'Leave it out for the default.';
+    end if;
+  end loop;
+  v_options := jsonb_populate_record(null::tracestore.search_options, options);
+  if v_options.dense_weight = 0 and v_options.lexical_weight = 0 then
+    raise exception using errcode = 'TS001', message = 'both weights are 0', hint = 'Give one leg a weight.';
+  end if;
+  return v_options;
+end
+$$;
+comment on function tracestore.parse_options(jsonb) is 'Takes the options of a search apart, or says what is wrong with them.';

@@ -1,0 +1,178 @@
+"""The approximate index of an index: made after the vectors, renewed as a build, found again after a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg import sql
+
+from benchmarks import vectors
+from benchmarks.vectors import ArrayEmbedder, clustered
+from tests.command import Cli
+from tracestore import store
+from tracestore.build import build, graph
+from tracestore.build.reindex import reindex
+from tracestore.build.settings import AnnSettings
+from tracestore.db import Connection, connect
+from tracestore.errors import GateFailed, InputError, NotFound
+
+HNSW = AnnSettings("hnsw")
+ROWS = clustered(1_200, 32, clusters=20, spread=0.8, seed=2)
+
+
+def made(conn: Connection, ann: AnnSettings | None, count: int = 1_200) -> ArrayEmbedder:
+    embedder = ArrayEmbedder(ROWS[:count])
+    report = vectors.make(conn, "c", embedder, ann)
+    store.publish(conn, "main", report.build_id)
+    return embedder
+
+
+def graphs(conn: Connection) -> dict[str, bool]:
+    query = (
+        "select c.relname, x.indisvalid from pg_index x join pg_class c on c.oid = x.indexrelid"
+        " where c.relname like 'embedding%ann%' order by 1"
+    )
+    return dict(conn.execute(query).fetchall())
+
+
+def identity(conn: Connection) -> int:
+    row = conn.execute("select 'tracestore_data.embedding_1_ann'::regclass::oid::bigint").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def rank(conn: Connection, embedder: ArrayEmbedder, mode: str = "ann") -> list[Any]:
+    hits = store.search(conn, "main", embedder.rows[7], embedder.recipe.recipe_id, mode=mode)
+    return [(hit.doc_id, hit.score, hit.dense_path) for hit in hits]
+
+
+def test_reindex_is_a_build_of_the_same_corpus_with_a_new_graph(conn: Connection) -> None:
+    embedder = made(conn, HNSW)
+    before, found = identity(conn), rank(conn, embedder)
+    report = reindex(conn, 1)
+    assert (report.kind, report.build_id, report.parent, report.created) == ("reindex", 2, 1, True)
+    first, second = store.table(
+        conn, "select index_version, documents, chunks, cutoff_at from tracestore.builds order by build_id"
+    )
+    assert first == second
+    assert identity(conn) != before
+    assert graphs(conn) == {"embedding_1_ann": True}
+    store.publish(conn, "main", report.build_id)
+    assert rank(conn, embedder) == found
+    assert all(check.ok for check in store.verify_build(conn, 2))
+    # What changes afterwards is built on top of it.
+    assert not build(conn, "c", embedder, vectors.settings(embedder, HNSW)).created
+
+
+def test_a_graph_that_was_left_unfinished_is_made_by_the_next_build(conn: Connection) -> None:
+    embedder = made(conn, HNSW)
+    conn.execute(
+        "update pg_index set indisvalid = false where indexrelid = 'tracestore_data.embedding_1_ann'::regclass"
+    )
+    conn.execute("create index embedding_1_ann_new on tracestore_data.embedding_1 (truncated)")
+    assert rank(conn, embedder, "auto")[0][2] == "exact"
+    build(conn, "c", embedder, vectors.settings(embedder, HNSW))
+    assert graphs(conn) == {"embedding_1_ann": True}
+    assert rank(conn, embedder)[0][2] == "hnsw"
+
+
+def test_a_graph_that_was_dropped_by_hand_is_not_missed_in_silence(conn: Connection) -> None:
+    embedder = made(conn, HNSW)
+    wanted = rank(conn, embedder, "exact")
+    conn.execute("drop index tracestore_data.embedding_1_ann")
+    assert rank(conn, embedder, "auto") == wanted
+    with pytest.raises(InputError, match="index 1 has no approximate index"):
+        rank(conn, embedder, "ann")
+    reindex(conn, 1)
+    assert rank(conn, embedder)[0][2] == "hnsw"
+
+
+def test_lists_are_not_trained_on_next_to_nothing(conn: Connection) -> None:
+    embedder = ArrayEmbedder(ROWS[:300])
+    report = vectors.make(conn, "c", embedder, AnnSettings("ivfflat"))
+    assert report.created
+    assert report.not_indexed == ("an IVFFlat index is trained on at least 1000 vectors, and there are 300",)
+    assert graphs(conn) == {}
+    with pytest.raises(GateFailed, match="at least 1000 vectors"):
+        reindex(conn, 1)
+    assert store.table(conn, "select state from tracestore.builds order by 1") == [
+        {"state": "failed"},
+        {"state": "ready"},
+    ]
+
+
+def test_what_has_no_graph_has_none_to_renew(conn: Connection) -> None:
+    made(conn, None, 100)
+    with pytest.raises(GateFailed, match="no approximate index to renew"):
+        reindex(conn, 1)
+    with pytest.raises(NotFound):
+        reindex(conn, 99)
+
+
+def test_making_leaves_no_setting_and_goes_on_without_shared_memory(
+    conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, tried = graph._create, []
+
+    def refuse_workers(conn: Connection, statement: sql.Composed, memory_kb: int, workers: int) -> None:
+        tried.append(workers)
+        if workers:
+            raise graph.StoreError("no space left in /dev/shm", sqlstate="53100")
+        create(conn, statement, memory_kb, workers)
+
+    monkeypatch.setattr(graph, "_create", refuse_workers)
+    show = (
+        "select current_setting('maintenance_work_mem'), current_setting('max_parallel_maintenance_workers')"
+    )
+    before = conn.execute(show).fetchone()
+    made(conn, HNSW)
+    assert tried == [8, 0] * 2  # the graph and the lexemes
+    assert conn.execute(show).fetchone() == before
+    assert graphs(conn) == {"embedding_1_ann": True}
+
+
+def test_searches_and_builds_go_on_while_a_graph_is_renewed(dsn: str, conn: Connection) -> None:
+    # Another session asks at each step of the making: concurrently, so nothing waits for it.
+    embedder = made(conn, HNSW)
+    seen: list[list[Any]] = []
+    with connect(dsn) as other:
+        other.execute("set lock_timeout = '2s'")
+        found = rank(other, embedder)
+        original = graph._rename
+
+        def between(conn: Connection, name: str, to: str) -> None:
+            seen.append(rank(other, embedder, "auto"))
+            original(conn, name, to)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(graph, "_rename", between)
+            reindex(conn, 1)
+        seen.append(rank(other, embedder))
+    assert [[row[:2] for row in rows] for rows in seen] == [[row[:2] for row in found]] * len(seen)
+
+
+def test_the_commands_make_and_renew(dsn: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for number in range(30):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"# Part {number}\n\nPassage {number} of many.\n")
+    cli = Cli(dsn, tmp_path)
+    cli("ingest", "docs", "--collection", "c")
+    cli("build", "c", "--recipe", "hash:64:a", "--ann", "hnsw", "--m", "8", "--publish", "main")
+    settings = cli("builds", "--json").json[0]["settings"]["ann"]
+    assert settings == {"kind": "hnsw", "type": "vector", "m": 8, "ef_construction": 64}
+    assert cli("build", "c", "--json").json["created"] is False
+    renewed = cli("reindex", "1", "--publish", "main", "--json").json
+    assert (renewed["kind"], renewed["published"]) == ("reindex", "main")
+    hits = cli(
+        "search", "main", "passage 7", "--mode", "ann", "--options", '{"ef_search": 50}', "--json"
+    ).json
+    assert hits["hits"][0]["dense_path"] == "hnsw"
+    assert "hint: --ann hnsw" in cli("build", "c", "--ann", "ivfflat", "--m", "8", expect=2).err
+    assert "halfvec holds 4000" in " ".join(
+        cli("build", "c", "--recipe", "hash:5000:a", "--ann", "hnsw", expect=2).err
+    )
+    assert cli("reindex", "9", expect=3).err
+    tiny = cli("build", "c", "--recipe", "hash:32:a", "--ann", "ivfflat")
+    assert "searches are exact: an IVFFlat index is trained on" in tiny.out

@@ -1,0 +1,152 @@
+"""Approximate search returns what exact search returns, in its order, and says which path it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks import vectors
+from benchmarks.vectors import ArrayEmbedder, clustered, unit
+from tests.databases import empty_database
+from tracestore import db, store
+from tracestore.build.settings import AnnSettings
+from tracestore.db import Connection
+from tracestore.types import Hit
+
+ROWS = 6_000
+DIMENSION = 256
+COUNT = 10
+
+Kind = Literal["hnsw", "ivfflat", "halfvec"]
+
+
+class Lab:
+    """A served build of clustered vectors with a graph, and ways to ask it."""
+
+    def __init__(self, conn: Connection, kind: Kind) -> None:
+        self.conn = conn
+        self.rows = clustered(ROWS, DIMENSION, clusters=60, spread=0.8, seed=11)
+        # The nearest of the first axis, in documents of their own, to be withdrawn.
+        self.pole = np.eye(1, DIMENSION, dtype=np.float32)[0]
+        near = unit(self.pole + np.linspace(0, 0.2, 600)[:, None] * self.rows[:600])
+        self.rows[:600] = near
+        self.embedder = ArrayEmbedder(self.rows)
+        self.kind = "hnsw" if kind == "halfvec" else kind
+        ann = AnnSettings(self.kind, "halfvec" if kind == "halfvec" else "vector", lists=40)
+        self.report = vectors.make(conn, "c", self.embedder, ann)
+        store.publish(conn, "main", self.report.build_id)
+        conn.execute("vacuum analyze")
+
+    def ask(self, query: NDArray[np.float32], mode: str, k: int = COUNT, **more: object) -> list[Hit]:
+        return store.search(self.conn, "main", query, self.embedder.recipe.recipe_id, k, mode=mode, **more)  # type: ignore[arg-type]
+
+    def queries(self, count: int, seed: int = 3) -> Iterator[NDArray[np.float32]]:
+        draw = np.random.default_rng(seed)
+        for place in draw.integers(600, ROWS, size=count):
+            noise = draw.standard_normal(DIMENSION) * 0.5 / np.sqrt(DIMENSION)
+            yield unit((self.rows[place] + noise)[None])[0]
+
+
+@pytest.fixture(scope="module", params=["hnsw", "ivfflat", "halfvec"])
+def lab(request: pytest.FixtureRequest, template: str, admin_dsn: str) -> Iterator[Lab]:
+    with empty_database(admin_dsn, f"template {template}") as dsn, db.connect(dsn) as conn:
+        yield Lab(conn, request.param)
+
+
+def same(found: list[Hit], wanted: list[Hit]) -> bool:
+    return [(hit.citation, hit.score) for hit in found] == [(hit.citation, hit.score) for hit in wanted]
+
+
+def test_ordinary_queries_go_by_the_graph_and_find_the_same(lab: Lab) -> None:
+    by_graph = right = 0
+    for query in lab.queries(40):
+        exact, found = lab.ask(query, "exact"), lab.ask(query, "auto")
+        assert [hit.rank for hit in found] == list(range(1, COUNT + 1))
+        assert {hit.dense_path for hit in exact} == {"exact"}
+        by_graph += found[0].dense_path == lab.kind
+        right += same(found, exact)
+    assert by_graph >= 36
+    assert right == 40
+
+
+def test_the_path_is_what_the_server_did(lab: Lab) -> None:
+    query = next(lab.queries(1, seed=8))
+    before = scans(lab.conn)
+    assert lab.ask(query, "ann")[0].dense_path == lab.kind
+    between = scans(lab.conn)
+    assert between == before + 1
+    lab.ask(query, "exact")
+    assert scans(lab.conn) == between
+
+
+def scans(conn: Connection) -> int:
+    conn.execute("select pg_stat_force_next_flush()")
+    conn.execute("select pg_stat_clear_snapshot()")
+    row = conn.execute(
+        "select idx_scan from pg_stat_user_indexes where indexrelname = 'embedding_1_ann'"
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.parametrize("k", [1, 10, 200, 700, 10_000])
+@pytest.mark.parametrize("mode", ["auto", "ann"])
+def test_any_number_of_hits_is_complete(lab: Lab, mode: str, k: int) -> None:
+    query = next(lab.queries(1, seed=5))
+    found = lab.ask(query, mode, k)
+    assert len({hit.citation for hit in found}) == len(found) == min(k, ROWS)
+    if mode == "auto":
+        assert same(found, lab.ask(query, "exact", k))
+
+
+@pytest.mark.parametrize("label", ["every-2", "every-10", "every-100"])
+def test_a_filter_keeps_the_number_and_the_order(lab: Lab, label: str) -> None:
+    for query in lab.queries(10, seed=6):
+        wanted = lab.ask(query, "exact", filter={"labels": [label]})
+        assert len(wanted) == COUNT or label == "every-100"
+        assert same(lab.ask(query, "auto", filter={"labels": [label]}), wanted)
+        assert len(lab.ask(query, "ann", filter={"labels": [label]})) == len(wanted)
+
+
+def test_the_settings_of_the_caller_are_left_alone(lab: Lab) -> None:
+    names = ["hnsw.ef_search", "hnsw.iterative_scan", "ivfflat.probes", "ivfflat.iterative_scan", "enable_seqscan", "enable_sort", "jit"]  # fmt: skip
+    query = next(lab.queries(1))
+    show = "select " + ", ".join(f"current_setting('{name}')" for name in names)
+    with lab.conn.transaction():
+        lab.conn.execute("set local hnsw.ef_search = 77")
+        lab.conn.execute("set local hnsw.iterative_scan = relaxed_order")
+        before = lab.conn.execute(show.encode()).fetchone()
+        lab.ask(query, "auto")
+        lab.ask(query, "ann", k=600)
+        assert lab.conn.execute(show.encode()).fetchone() == before
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            _run_out_of_time(lab, query)
+        assert lab.conn.execute(show.encode()).fetchone() == before
+
+
+def _run_out_of_time(lab: Lab, query: NDArray[np.float32]) -> None:
+    with lab.conn.transaction():
+        lab.conn.execute("set local statement_timeout = '5ms'")
+        lab.conn.execute(
+            "select (select count(*) from tracestore.search('main', %s, %s, 9 + n, mode => 'ann')) from generate_series(1, 1000) n",
+            [query, lab.embedder.recipe.recipe_id],
+        )
+
+
+def test_what_was_withdrawn_nearby_hides_nothing_behind_it(lab: Lab) -> None:
+    for number in range(60):
+        store.withdraw(lab.conn, "c", f"doc-{number:07}", reason="test")
+    try:
+        wanted = lab.ask(lab.pole, "exact")
+        assert len(wanted) == COUNT
+        assert same(lab.ask(lab.pole, "auto"), wanted)
+        assert len(lab.ask(lab.pole, "ann")) == COUNT
+        assert len(lab.ask(lab.pole, "ann", options={"ef_search": 10})) == COUNT
+    finally:
+        for number in range(60):
+            store.restore(lab.conn, "c", f"doc-{number:07}")
