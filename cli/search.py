@@ -156,7 +156,7 @@ def _effective_build(conn: Connection, name: str, recipe: str | None, time: date
     recipes = sorted({row["recipe_id"] for row in rows}) if recipe is None else [recipe]
     if len(recipes) > 1:
         raise InputError(f"{name} has several recipes: {', '.join(recipes)}", hint="choose one with --recipe")
-    return store.build_effective_at(conn, rows[0]["collection"], recipes[0], time)
+    return store.build_effective_at(conn, rows[0]["collection"], recipes[0], time, name)
 
 
 def _parse_as_of(text: str | None) -> tuple[int | None, datetime | None]:

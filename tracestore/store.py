@@ -168,11 +168,15 @@ def diff_builds(conn: Connection, a: int, b: int) -> list[BuildDifference]:
     return run(conn, calls.diff_builds(a, b))
 
 
-def build_effective_at(conn: Connection, collection: str, recipe_id: str, effective_at: datetime) -> int:
-    """Return the searchable build whose corpus was cut off latest before a time."""
-    return _number(
-        conn, "select tracestore.build_effective_at(%s, %s, %s)", collection, recipe_id, effective_at
-    )
+def build_effective_at(
+    conn: Connection, collection: str, recipe_id: str, effective_at: datetime, index_alias: str | None = None
+) -> int:
+    """Return the searchable build whose corpus was cut off latest before a time.
+
+    One of the index that ``index_alias`` serves, where that has one, whatever others have.
+    """
+    query: LiteralString = "select tracestore.build_effective_at(%s, %s, %s, %s)"
+    return _number(conn, query, collection, recipe_id, effective_at, index_alias)
 
 
 def hold(conn: Connection, build_id: int, reason: str) -> int:

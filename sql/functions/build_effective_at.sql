@@ -1,4 +1,5 @@
-create function tracestore.build_effective_at(collection text, recipe_id text, effective_at timestamptz)
+create function tracestore.build_effective_at(
+  collection text, recipe_id text, effective_at timestamptz, index_alias text default null)
 returns bigint
 language plpgsql
 stable
@@ -7,7 +8,13 @@ as $$
 #variable_conflict use_column
 declare
   v_build bigint;
+  v_served bigint;
 begin
+  select b.index_id into v_served
+  from tracestore_data.alias a
+  join tracestore_data.recipe r using (recipe_key)
+  join tracestore_data.build b using (build_id)
+  where a.alias_name = index_alias and r.recipe_id = build_effective_at.recipe_id;
   select b.build_id into v_build
   from tracestore_data.collection c
   join tracestore_data.retrieval_index i using (collection_id)
@@ -15,7 +22,8 @@ begin
   join tracestore_data.build b using (index_id)
   where c.slug = collection and r.recipe_id = build_effective_at.recipe_id and b.state = 'ready' and b.level = 'vectors'
     and b.cutoff_at <= effective_at
-  order by b.cutoff_at desc, b.build_id desc limit 1;
+  -- Users of an alias compare with what it answers now, cut by the same rules.
+  order by (b.index_id = v_served) is true desc, b.cutoff_at desc, b.build_id desc limit 1;
   if not found then
     raise exception using errcode = 'TS003',
       message = format('no searchable build of %s holds the corpus effective at %s', quote_literal(collection), effective_at),
@@ -24,8 +32,8 @@ begin
   return v_build;
 end
 $$;
-comment on function tracestore.build_effective_at(text, text, timestamptz) is
-  'The searchable build whose corpus was cut off latest before a time on the effective axis.';
+comment on function tracestore.build_effective_at(text, text, timestamptz, text) is
+  'The searchable build whose corpus was cut off latest before a time on the effective axis: of the index an alias serves, where it has one.';
 
 create function tracestore.history_cutoffs(collection text, period text)
 returns setof timestamptz

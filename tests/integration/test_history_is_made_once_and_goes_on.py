@@ -97,6 +97,30 @@ def test_a_search_of_a_time_reads_the_build_cut_off_last_before_it(three_months:
         store.build_effective_at(three_months, "c", recipe, datetime(2019, 1, 1, tzinfo=UTC))
 
 
+def test_a_search_of_a_time_by_an_alias_prefers_the_index_it_serves(three_months: Connection) -> None:
+    first, second, third = history(three_months)
+    recipe = Counting().recipe.recipe_id
+    # The same corpus, cut otherwise, and cut off later.
+    half = datetime(2020, 2, 10, tzinfo=UTC)
+    other = make(three_months, max_words=5, effective_at=half).build_id
+
+    def chosen(alias: str | None, when: datetime = half) -> int:
+        return store.build_effective_at(three_months, "c", recipe, when, alias)
+
+    assert (chosen(None), chosen("live")) == (other, other)
+    store.publish(three_months, "live", third)
+    assert (chosen(None), chosen("live"), chosen("nobody")) == (other, first, other)
+    store.publish(three_months, "live", other)
+    january = datetime(2020, 2, 5, tzinfo=UTC)
+    assert (chosen("live"), chosen("live", january)) == (
+        other,
+        first,
+    )  # the index it serves has nothing so early
+    assert chosen("live", datetime(2020, 3, 15, tzinfo=UTC)) == other != second
+    store.retire(three_months, "live")
+    assert chosen("live", datetime(2020, 3, 15, tzinfo=UTC)) == second
+
+
 def test_the_same_history_in_another_database_has_the_same_versions(
     conn: Connection, module_conn: Connection
 ) -> None:
