@@ -1,3 +1,4 @@
+-- requires: lexemes
 create function tracestore.add_embeddings(
   index_id bigint, content_keys bytea[], vecs @vector@.vector[], embedded_texts text[], truncated boolean[])
 returns bigint
@@ -10,7 +11,7 @@ declare
   -- their lexemes (1.4 s more), and a pooler may give each batch to another session.
   v_insert constant text :=
     'insert into tracestore_data.embedding as known (index_id, content_key, vec, vec_sha256, lexemes, truncated)
-     select $1, p.content_key, p.vec, sha256(@vector@.vector_send(p.vec)), to_tsvector($2, p.embedded_text), p.truncated
+     select $1, p.content_key, p.vec, sha256(@vector@.vector_send(p.vec)), tracestore.lexemes($2, p.embedded_text), p.truncated
      from unnest($3, $4, $5, $6) as p (content_key, vec, embedded_text, truncated)';
   v_lexical regconfig;
   v_count bigint;

@@ -1,4 +1,53 @@
--- requires: near_chunk, search_filter
+-- requires: lexical_matches, lexemes
+create function tracestore.lexemes_of_query(index_id bigint, query_text text)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_index tracestore_data.retrieval_index;
+begin
+  select i.* into v_index from tracestore_data.retrieval_index i where i.index_id = lexemes_of_query.index_id;
+  if v_index.settings_json -> 'lexing' is distinct from '1' then
+    raise exception using errcode = 'TS009', message = format('index %s has no words to search', lexemes_of_query.index_id),
+      detail = 'It was made before there was lexical search.', hint = 'Build the collection again: it gets an index beside this one, without the model.';
+  end if;
+  return tracestore.query_lexemes(v_index.lexical::regconfig, query_text);
+end
+$$;
+comment on function tracestore.lexemes_of_query(bigint, text) is
+  'The lexemes by which an index is asked for a text. Stop words follow its full-text configuration; only stop words: an empty array.';
+
+create function tracestore.caller_labels()
+returns text[]
+language sql
+stable
+parallel safe
+begin atomic
+  -- The hook for access by label: the labels of whoever calls a function that runs as the owner; null is everything.
+  select null::text[];
+end;
+comment on function tracestore.caller_labels() is
+  'The labels that limit what lexical_candidates may look at; null: nothing is hidden.';
+
+create function tracestore.lexical_candidates(
+  index_id bigint, build_id bigint, query_text text, match_count integer, wanted tracestore.search_filter)
+returns tracestore.near_chunk[]
+language sql
+stable
+parallel safe
+security definer
+set search_path = ''
+begin atomic
+  -- As the owner, since `@@` is not leakproof: behind row-level security it reads no index, and every row.
+  select tracestore.lexical_matches(
+    index_id, build_id, tracestore.lexemes_of_query(index_id, query_text), match_count, wanted, tracestore.caller_labels());
+end;
+comment on function tracestore.lexical_candidates(bigint, bigint, text, integer, tracestore.search_filter) is
+  'Keys and ranks of the lexical leg, and nothing else, for callers behind row-level security: of what they may see.';
+
 create function tracestore.lexical_chunks(
   index_id bigint, build_id bigint, query_text text, match_count integer, wanted tracestore.search_filter)
 returns tracestore.near_chunk[]
@@ -8,7 +57,15 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  raise exception using errcode = 'TS009', message = 'lexical search is not available', hint = 'Search without query_text.';
+  -- Inside somebody's SECURITY DEFINER function the current role is not the session's, which is all that
+  -- lexical_candidates can know of its caller: row-level security answers then, slowly.
+  if row_security_active('tracestore_data.embedding')
+    and current_user = coalesce(nullif(current_setting('role'), 'none'), session_user) then
+    return tracestore.lexical_candidates(index_id, build_id, query_text, match_count, wanted);
+  end if;
+  return tracestore.lexical_matches(
+    index_id, build_id, tracestore.lexemes_of_query(index_id, query_text), match_count, wanted, null);
 end
 $$;
-comment on function tracestore.lexical_chunks(bigint, bigint, text, integer, tracestore.search_filter) is 'The lexical leg.';
+comment on function tracestore.lexical_chunks(bigint, bigint, text, integer, tracestore.search_filter) is
+  'The lexical leg of a search: chunks of a build with words of a text, in total order; distance_key is minus the rank.';

@@ -21,6 +21,9 @@ READERS = {
     "verify_build",
     "nearest_chunks",
     "filtered_chunks",
+    "lexical_chunks",
+    "lexical_candidates",
+    "lexical_matches",
     "served_build_at",
     "served_recipes",
 }

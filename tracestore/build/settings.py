@@ -11,6 +11,8 @@ from tracestore.identity import MANIFEST_FORMAT, canonical_json
 from tracestore.recipes import Recipe
 
 DEFAULT_LEXICAL = "simple"
+LEXING = 1
+"""Version of ``tracestore.lexemes``: words that are cut otherwise are another index, beside the old one."""
 
 
 # What pgvector 0.8 can index, by the type of the indexed value.
@@ -105,6 +107,7 @@ class IndexSettings:
             "ann": None if self.ann is None else self.ann.canonical(),
             "chunking": self.chunking.canonical(),
             "lexical": self.lexical,
+            "lexing": LEXING,
             "recipe": self.recipe.canonical(),
         }
 
