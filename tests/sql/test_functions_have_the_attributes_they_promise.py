@@ -13,7 +13,6 @@ READERS = {
     "ann_chunks",
     "ann_scan",
     "fuse_legs",
-    "lexical_chunks",
     "resolve",
     "manifest",
     "manifest_hash",

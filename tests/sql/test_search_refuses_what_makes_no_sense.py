@@ -110,7 +110,6 @@ def test_an_unknown_mode_is_refused(store: Connection, mode: str | None) -> None
 def test_what_this_index_cannot_do_is_said(store: Connection) -> None:
     assert refusal(store, mode="ann") == ("TS009", "index 1 has no approximate index")
     assert refusal(store, mode="lexical") == ("TS001", "mode lexical needs query_text")
-    assert refusal(store, query_text="word") == ("TS009", "lexical search is not available")
 
 
 def test_an_unknown_option_is_refused(store: Connection) -> None:
