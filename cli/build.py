@@ -126,7 +126,7 @@ def progress_bar() -> Iterator[OnProgress]:
         yield lambda _stage, _done, _total: None
         return
     from rich.console import Console  # here, since most commands draw nothing
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
     parts = (
         TextColumn("{task.description}"),
@@ -135,16 +135,12 @@ def progress_bar() -> Iterator[OnProgress]:
         TextColumn("{task.fields[rate]}"),
     )
     with Progress(*parts, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
-        tasks = {
-            stage: progress.add_task(title, total=None, rate="")
-            for stage, title in (
-                ("chunk", "chunk and embed"),
-                ("write", "write"),
-                ("index", "make search indexes"),
-            )
-        }
+        titles = {"chunk": "chunk and embed", "write": "write", "index": "make search indexes"}
+        tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(titles[stage], total=None, rate="")
             task = progress.tasks[tasks[stage]]
             unit = "vectors" if stage == "index" else "documents"
             rate = f"{task.speed:,.0f} {unit}/s" if task.speed else ""

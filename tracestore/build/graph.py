@@ -207,11 +207,13 @@ def _watch(
         with connect(place, vectors=False) as conn:
             while not finished.wait(_POLL_SECONDS):
                 row = conn.execute(
-                    "select tuples_done from pg_catalog.pg_stat_progress_create_index"
+                    # HNSW and GIN count blocks, IVFFlat tuples.
+                    "select greatest(blocks_done::float8 / nullif(blocks_total, 0), tuples_done::float8 / nullif(tuples_total, 0), 0)"
+                    " from pg_catalog.pg_stat_progress_create_index"
                     " where relid = pg_catalog.to_regclass('tracestore_data.embedding_' || %s::text)",
                     [index_id],
                 ).fetchone()
                 if row is not None:
-                    progress("index", min(int(row[0]), wanted.vectors), wanted.vectors)
+                    progress("index", int(min(1.0, row[0]) * wanted.vectors), wanted.vectors)
     except TracestoreError:
         return  # no second connection to be had: nothing is shown
