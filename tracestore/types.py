@@ -41,6 +41,7 @@ class Hit:
     dense_path: str | None
     path: str
     page: str | None
+    context: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ create type tracestore.hit as (
   settings jsonb,
   dense_path text,
   path text,
-  page text
+  page text,
+  context text
 );
 comment on type tracestore.hit is
   'One piece of evidence: what was found, exactly where it stands, which build returned it and how.';

@@ -1,4 +1,4 @@
--- requires: hit, near_chunk, ranked_chunk, served_build_at, search_filter, citation, page_of
+-- requires: hit, near_chunk, ranked_chunk, served_build_at, search_filter, citation, page_of, contexts_of
 create type tracestore.ann_result as (
   near tracestore.near_chunk[],
   reach numeric
@@ -93,8 +93,8 @@ begin
       c.ordinal,
       c.span_start,
       c.span_end,
-      c.context_start,
-      c.context_end,
+      coalesce(n.context_start, c.context_start),
+      coalesce(n.context_end, c.context_end),
       c.heading_path,
       convert_from(substring(v.content from c.byte_start + 1 for c.byte_end - c.byte_start), 'UTF8'),
       encode(c.span_sha256, 'hex'),
@@ -108,8 +108,10 @@ begin
       settings,
       dense_path,
       path,
-      tracestore.page_of(v.pages, c.span_start)
-    from unnest(ranked) with ordinality as n (version_key, ordinal, added_build, score, dense_rank, lexical_rank, place)
+      tracestore.page_of(v.pages, c.span_start),
+      n.context
+    from unnest(ranked, contexts) with ordinality as n (
+      version_key, ordinal, added_build, score, dense_rank, lexical_rank, context_start, context_end, context, place)
     -- OFFSET 0: row by row through the keys, whatever the statistics say right after a build.
     cross join lateral (
       select c.ordinal, c.span_start, c.span_end, c.byte_start, c.byte_end, c.context_start, c.context_end, c.heading_path, c.span_sha256
@@ -157,7 +159,8 @@ begin
   execute format(
     $function$
     create or replace function tracestore.%I(
-      ranked tracestore.ranked_chunk[], served tracestore.served_build, settings jsonb, dense_path text, path text)
+      ranked tracestore.ranked_chunk[], contexts tracestore.passage_context[], served tracestore.served_build,
+      settings jsonb, dense_path text, path text)
     returns setof tracestore.hit %s as $body$ begin return query %s; end $body$
     $function$,
     'evidence_' || index_id, v_attributes, tracestore.evidence_statement(index_id));

@@ -1,4 +1,4 @@
--- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks
+-- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of
 create function tracestore.check_query(served tracestore.served_build, query_embedding @vector@.vector)
 returns void
 language plpgsql
@@ -51,6 +51,7 @@ declare
   v_dense tracestore.dense_result;
   v_lexical tracestore.near_chunk[];
   v_found tracestore.ranked_chunk[];
+  v_contexts tracestore.passage_context[];
   v_candidates integer := match_count;
 begin
   if match_count is null or match_count not between 1 and 10000 then
@@ -96,9 +97,12 @@ begin
   else
     v_found := tracestore.fuse_legs(v_dense.near, v_lexical, match_count, v_options);
   end if;
+  if v_options.context is not null then
+    v_contexts := tracestore.contexts_of(v_served.index_id, v_found, v_options.context);
+  end if;
   perform tracestore.check_time(v_options.max_ms);
-  return query execute format('select * from tracestore.%I($1, $2, $3, $4, $5)', 'evidence_' || v_served.index_id)
-  using v_found, v_served,
+  return query execute format('select * from tracestore.%I($1, $2, $3, $4, $5, $6)', 'evidence_' || v_served.index_id)
+  using v_found, v_contexts, v_served,
     jsonb_strip_nulls(jsonb_build_object(
       'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
       'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),

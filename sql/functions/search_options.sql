@@ -5,7 +5,8 @@ create type tracestore.search_options as (
   rrf_k integer,
   dense_weight double precision,
   lexical_weight double precision,
-  max_ms integer
+  max_ms integer,
+  context text
 );
 comment on type tracestore.search_options is 'Options of a search taken apart; null where the default holds.';
 
@@ -27,6 +28,15 @@ begin
       hint = 'For example {"ef_search": 200}.';
   end if;
   for v_key, v_value in select * from jsonb_each(options) loop
+    if v_key = 'context' then
+      if v_value not in ('null', '"section"')
+        and (jsonb_typeof(v_value) <> 'number' or v_value::numeric <> trunc(v_value::numeric) or not v_value::numeric between 1 and 100)
+      then
+        raise exception using errcode = 'TS001', message = 'option context is neither "section" nor a whole number from 1 to 100',
+          detail = left(v_value::text, 200), hint = 'A number says how many neighbouring chunks on each side.';
+      end if;
+      continue;
+    end if;
     v_highest := case v_key
       when 'ef_search' then 1000  -- pgvector's own limit, which it would raise only inside the scan
       when 'probes' then 32768
@@ -38,7 +48,7 @@ begin
     end;
     if v_highest is null then
       raise exception using errcode = 'TS001', message = format('option %L is unknown', left(v_key, 100)),
-        hint = 'Known options: ef_search, probes, candidates, rrf_k, dense_weight, lexical_weight, max_ms.';
+        hint = 'Known options: ef_search, probes, candidates, rrf_k, dense_weight, lexical_weight, max_ms, context.';
     end if;
     continue when v_value = 'null';
     if v_key in ('dense_weight', 'lexical_weight') then

@@ -73,16 +73,16 @@ def chunks(conn: Connection, collection: str, neighbours: int) -> list[dict[str,
           join tracestore_data.document_version v using (version_key) join tracestore_data.document d using (doc_key)
           join tracestore_data.collection o using (collection_id) where o.slug = %s),
         keys as (
-          select min(index_id) as index_id, array_agg(version_key order by place) as versions,
-            array_agg(ordinal order by place) as ordinals, array_agg(added_build order by place) as builds
+          select min(index_id) as index_id,
+            array_agg(row(version_key, ordinal, added_build, 0, null, null)::tracestore.ranked_chunk order by place) as found
           from mine)
         select jsonb_build_object(
           'doc_id', doc_id, 'span_start', span_start, 'span_end', span_end,
           'context_start', context_start, 'context_end', context_end,
-          'section', (tracestore.contexts_of(k.index_id, k.versions, k.ordinals, k.builds, null))[place],
-          'near', (tracestore.contexts_of(k.index_id, k.versions, k.ordinals, k.builds, %s))[place])
+          'section', (tracestore.contexts_of(k.index_id, k.found, 'section'))[place],
+          'near', (tracestore.contexts_of(k.index_id, k.found, %s))[place])
         from mine cross join keys k order by place
         """,
-        [collection, neighbours],
+        [collection, str(neighbours)],
     ).fetchall()
     return [row[0] for row in rows]

@@ -64,8 +64,9 @@ class TracestoreRetriever(BaseRetriever):
 
 
 def document(hit: Hit) -> Document:
-    """Return a hit as a document: its passage, its citation as id, and the whole record as metadata.
+    """Return a hit as a document: its context where one was asked for, else its passage; its citation as id.
 
-    The metadata is what JSON can hold; ``Client.resolve`` takes it as it is.
+    The metadata is the whole record as JSON can hold it; ``Client.resolve`` takes it as it is.
     """
-    return Document(id=hit.citation, page_content=hit.text, metadata=evidence_record(hit))
+    content = hit.text if hit.context is None else hit.context
+    return Document(id=hit.citation, page_content=content, metadata=evidence_record(hit))
