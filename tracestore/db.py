@@ -44,7 +44,7 @@ _FULL = "the server's disk is full; free room and run it again"
 _POOLER = "a pooler between does not keep prepared statements: Client(prepare=False)"
 _SCHEMA = "the schema is missing or of another release: `tracestore db upgrade`"
 
-# What to do about a refusal of the server's, where it does not say so itself.
+# What to do about a refusal of the server's, whatever it says itself.
 _HINTS = {
     **dict.fromkeys(("42501", "28000", "28P01"), _PRIVILEGE),
     **dict.fromkeys(("53100", "58030"), _FULL),
@@ -184,4 +184,4 @@ def translate(error: psycopg.Error) -> TracestoreError:
         return InputError(message, hint=hint or "Postgres holds no NUL and no half surrogate pair in a text")
     if state in _IN_THE_WAY:
         return ConflictError(message, hint=hint or "nothing was changed; run it again")
-    return StoreError(message, sqlstate=state, hint=hint or _HINTS.get(state or ""))
+    return StoreError(message, sqlstate=state, hint=_HINTS.get(state or "", hint))

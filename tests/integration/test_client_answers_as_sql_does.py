@@ -211,3 +211,12 @@ def test_a_reader_asks_in_a_session_that_may_only_read(
         finally:
             with connect(module_dsn) as owner:
                 owner.execute(f'drop owned by "{role}"'.encode())
+
+
+def test_the_words_of_a_question_search_beside_its_vector_or_alone(client: Any) -> None:
+    both = client.search("live", QUESTION, query_text="receipts")
+    assert {"travel", "expenses"} <= {hit.doc_id for hit in both if hit.lexical_rank is not None}
+    words = client.search("live", "receipts", mode="lexical")
+    assert words == client.search("live", mode="lexical", query_text="receipts")
+    assert [hit.lexical_rank for hit in words] == list(range(1, len(words) + 1))
+    assert all("eceipts" in hit.text and hit.dense_rank is None for hit in words)

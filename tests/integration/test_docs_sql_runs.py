@@ -1,7 +1,7 @@
 """Every SQL block of the pages for services, auditors and DBAs runs as it stands, and finds something.
 
-The pages speak of one small world, that of ``tests/docs_world.py``. ``$1`` stands for the parameter that the text beside
-it names.
+The pages speak of one small world, that of ``tests/docs_world.py``. ``$1`` stands for the vector, or the parameter that the
+text beside it names, and ``$2`` for the question.
 """
 
 from __future__ import annotations
@@ -22,14 +22,31 @@ from tracestore.embedders.base import Embedder, embed_query
 __all__ = ["embedder", "world"]
 
 PAGES = ("services", "auditors", "dba")
+QUESTION = "How long does shipping take?"
 FINDS_NOTHING_WHERE_ALL_IS_WELL = "where not ok"
 
 _BLOCK = re.compile(r"^```sql\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
+# The SQL inside the examples of other languages: in a string of many lines, or in a here document.
+_OTHER = re.compile(r"^```(js|go|java|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_INSIDE = re.compile(
+    r"`\s*(select [^`]*)`|\"\"\"\s*(select .*?)\"\"\"|<<'SQL'\n(.*?)^SQL$", re.MULTILINE | re.DOTALL
+)
+
 
 def blocks(page: str) -> list[str]:
-    """Return the SQL blocks of a page."""
-    return _BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8"))
+    """Return the SQL of a page: its blocks, and what its examples in other languages send."""
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    return _BLOCK.findall(text) + [
+        sent for _, example in _OTHER.findall(text) for sent in statements(example)
+    ]
+
+
+def statements(example: str) -> Iterator[str]:
+    """Yield the statements in an example, with the parameters of Postgres."""
+    for found in _INSIDE.findall(example):
+        first, *rest = "".join(found).replace(":'vector'", "$1").split("?")
+        yield first + "".join(f"${place}{part}" for place, part in enumerate(rest, 1))
 
 
 ALL = [(page, block) for page in PAGES for block in blocks(page)]
@@ -40,7 +57,11 @@ IDS = [f"{page}: {block.splitlines()[0]}" for page, block in BLOCKS]
 
 def run(conn: psycopg.Connection, block: str, vector: str) -> list[int]:
     """Run a block as a driver would; return how many rows each of its statements gave."""
-    parameters = [] if "$1" not in block else ["A text." if "convert_to($1" in block else vector]
+    given = ["A text." if "convert_to($1" in block else vector, QUESTION]
+    # A parameter that a statement does not use has no type.
+    places = {place: f"${number}" for number, place in enumerate(sorted(set(re.findall(r"\$\d", block))), 1)}
+    parameters = [given[int(place[1:]) - 1] for place in places]
+    block = re.sub(r"\$\d", lambda match: places[match[0]], block)
     with psycopg.RawCursor(conn) as cursor:
         cursor.execute(block.encode(), parameters or None)
         return list(row_counts(cursor))
@@ -58,7 +79,7 @@ def row_counts(cursor: psycopg.RawCursor) -> Iterator[int]:
 @pytest.fixture(scope="module")
 def vector(embedder: Embedder) -> str:
     """Return the question as a vector in text."""
-    return "[" + ",".join(map(str, embed_query(embedder, "How long does shipping take?"))) + "]"
+    return "[" + ",".join(map(str, embed_query(embedder, QUESTION))) + "]"
 
 
 @pytest.mark.parametrize(("page", "block"), BLOCKS, ids=IDS)

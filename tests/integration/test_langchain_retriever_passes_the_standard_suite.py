@@ -86,6 +86,18 @@ def test_arguments_of_the_retriever_and_of_one_question_reach_the_search(client:
         retriever.invoke(QUESTION, mode="sideways")
 
 
+def test_words_and_context_are_at_hand(client: Client) -> None:
+    retriever = TracestoreRetriever(
+        client=client, index_alias="live", k=3, hybrid=True, search_kwargs={"options": {"context": 1}}
+    )
+    hits = client.search("live", QUESTION, match_count=3, query_text=QUESTION, options={"context": 1})
+    documents = retriever.invoke(QUESTION)
+    assert any(document.metadata["lexical_rank"] for document in documents)
+    assert [document.page_content for document in documents] == [hit.context for hit in hits]
+    assert [document.metadata["text"] for document in documents] == [hit.text for hit in hits]
+    assert client.resolve(documents[0].metadata).context == documents[0].page_content
+
+
 def test_many_questions_at_once_over_either_client(client: Client, world: str) -> None:
     expected = TracestoreRetriever(client=client, index_alias="live").invoke(QUESTION)
 
