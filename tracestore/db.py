@@ -64,6 +64,7 @@ _OURS: dict[str, type[TracestoreError]] = {
     "TS008": InputError,  # an id or citation that cannot be
     "TS009": InputError,  # not available
     "TS010": InputError,  # a state cannot follow another
+    "TS011": StoreError,  # a search took longer than it may
 }
 
 

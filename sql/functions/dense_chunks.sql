@@ -39,7 +39,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if clock_timestamp() - statement_timestamp() > max_ms * interval '1 millisecond' then
-    raise exception using errcode = 'TS009', message = format('the search took longer than %s ms', max_ms),
+    raise exception using errcode = 'TS011', message = format('the search took longer than %s ms', max_ms),
       detail = format('%s ms so far', (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::integer),
       hint = 'Allow more, or ask with mode ann; nothing less than the full answer is returned.';
   end if;

@@ -18,21 +18,38 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.clients import Blocking
-from tests.small_store import QUESTION, make_store
-from tracestore import AsyncClient, Client
+from tests.small_store import QUESTION, RECIPE, make_store
+from tracestore import AsyncClient, Client, store
+from tracestore.build import IndexSettings, build
+from tracestore.build.settings import AnnSettings
 from tracestore.calls import Call
+from tracestore.chunking import ChunkConfig
 from tracestore.db import Connection, connect
 from tracestore.errors import StoreError, TracestoreError
+from tracestore.recipes import load_embedder
 
 _numbers = count(1)
 KINDS = [Client, Blocking]
-OPTIONS: list[dict[str, Any]] = [{}, {"mode": "exact"}, {"filter": {"doc_id": ["travel"]}}]
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"mode": "exact"},
+    {"filter": {"doc_id": ["travel"]}},
+    {"mode": "lexical"},
+    {"index_alias": "graph", "mode": "ann", "options": {"ef_search": 55}},
+    {
+        "query_text": QUESTION,
+        "options": {"context": "section", "ef_search": 77, "probes": 3, "max_ms": 60_000},
+    },
+]
 
 
 @pytest.fixture(scope="module")
 def world(module_dsn: str, module_conn: Connection) -> str:
-    """Make the small store; return its connection string."""
+    """Make the small store, and alias ``graph`` for an index of it with HNSW; return its connection string."""
     make_store(module_conn)
+    model = load_embedder(RECIPE)
+    settings = IndexSettings(model.recipe, ChunkConfig(max_words=10), ann=AnnSettings("hnsw"))
+    store.publish(module_conn, "graph", build(module_conn, "handbook", model, settings).build_id)
     return module_dsn
 
 
@@ -48,6 +65,11 @@ def named(world: str) -> tuple[str, str]:
     """Return a connection string under whose name no other session runs, and the name."""
     name = f"client-{next(_numbers)}"
     return make_conninfo(world, application_name=name), name
+
+
+def search(client: Any, number: int) -> Any:
+    """Ask in one of the ways of ``OPTIONS``, in turn."""
+    return client.search(**{"index_alias": "live", "question": QUESTION, **OPTIONS[number % len(OPTIONS)]})
 
 
 def wait_until(condition: Any) -> None:
@@ -92,8 +114,8 @@ def test_a_session_is_after_any_call_as_it_was_before(kind: Any, prepare: bool, 
         client.search("live", QUESTION)  # loads the library of pgvector, whose settings appear then
         before = state(client, prepare=prepare)
         assert len(before["settings"]) > 300
-        for options in OPTIONS * 4:
-            hits = client.search("live", QUESTION, **options)
+        for number in range(3 * len(OPTIONS)):
+            hits = search(client, number)
         client.resolve(hits[0])
         with pytest.raises(TracestoreError):
             client.search("live", QUESTION, options={"no": 1})
@@ -109,6 +131,21 @@ def test_a_statement_time_out_is_an_error_of_ours_and_nothing_else(kind: Any, wo
         with locked(world), pytest.raises(StoreError) as caught:
             client.search("live", QUESTION)
         assert caught.value.sqlstate == "57014"
+        assert client.search("live", QUESTION) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_that_takes_longer_than_it_may_is_an_error(kind: Any, world: str) -> None:
+    dsn, name = named(world)
+    with kind(dsn, max_size=1) as client, connect(world) as other, ThreadPoolExecutor(1) as pool:
+        expected = client.search("live", QUESTION)
+        with locked(world):
+            slow = pool.submit(client.search, "live", QUESTION, options={"max_ms": 1})
+            wait_until(lambda: sessions(other, name, "wait_event_type = 'Lock'"))
+            time.sleep(0.01)
+        with pytest.raises(StoreError, match="took longer than 1 ms") as caught:
+            slow.result()
+        assert caught.value.sqlstate == "TS011"
         assert client.search("live", QUESTION) == expected
 
 
@@ -164,15 +201,15 @@ def test_a_cancelled_task_ends_its_query_and_the_client_goes_on(world: str) -> N
 
 def test_fifty_tasks_and_threads_at_once_get_what_one_gets(world: str) -> None:
     with Client(world, max_size=4) as client:
-        expected = [client.search("live", QUESTION, **options) for options in OPTIONS]
+        expected = [search(client, n) for n in range(len(OPTIONS))]
         with ThreadPoolExecutor(20) as pool:
-            futures = [pool.submit(client.search, "live", QUESTION, **OPTIONS[n % 3]) for n in range(50)]
-            assert [future.result() for future in futures] == [expected[n % 3] for n in range(50)]
+            futures = [pool.submit(search, client, n) for n in range(50)]
+            assert [future.result() for future in futures] == [expected[n % len(OPTIONS)] for n in range(50)]
 
     async def run() -> None:
         async with AsyncClient(world, max_size=4) as client:
-            asked = [client.search("live", QUESTION, **OPTIONS[n % 3]) for n in range(50)]
-            assert await asyncio.gather(*asked) == [expected[n % 3] for n in range(50)]
+            asked = [search(client, n) for n in range(50)]
+            assert await asyncio.gather(*asked) == [expected[n % len(OPTIONS)] for n in range(50)]
 
     asyncio.run(run())
 

@@ -22,6 +22,7 @@ from tracestore.errors import (
     [
         ("TS001", InputError), ("TS002", RecipeMismatch), ("TS003", NotFound), ("TS004", InputError), ("TS005", StoreError),
         ("TS006", ConflictError), ("TS007", GateFailed), ("TS008", InputError), ("TS009", InputError), ("TS010", InputError),
+        ("TS011", StoreError),
         ("TS999", StoreError),
     ],
 )  # fmt: skip
