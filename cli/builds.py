@@ -65,15 +65,25 @@ def manifest(build: Build, as_json: AsJson = False) -> None:
     with open_store() as conn:
         store.require_build(conn, build_id)
         members = store.manifest(conn, build_id)
-        rows = store.table(conn, "select tracestore.manifest_hash(%s) as hash", build_id)
+        # Computed from the rows, unless labels hide some of these from the caller.
+        rows = store.table(
+            conn,
+            "select tracestore.labels_hide_documents() as hidden, case when tracestore.labels_hide_documents() then index_version"
+            " else tracestore.manifest_hash(build_id) end as hash from tracestore.builds where build_id = %s",
+            build_id,
+        )
+    (row,) = rows
     if as_json:
-        output.emit_json({"build_id": build_id, "index_version": rows[0]["hash"], "members": members})
+        found = {"build_id": build_id, "index_version": row["hash"], "complete": not row["hidden"]}
+        output.emit_json({**found, "members": members})
         return
     output.columns(
         [(m.doc_id, m.version_id, m.version_seq, m.version_state, m.content_sha256) for m in members],
         ("doc_id", "version_id", "version_seq", "version_state", "content_sha256"),
     )
-    output.line(f"index version {rows[0]['hash']}")
+    output.line(f"index version {row['hash']}")
+    if row["hidden"]:
+        output.warn("warning: labels may hide members from this role; an auditor sees them all")
 
 
 def verify(build: Build, as_json: AsJson = False) -> None:

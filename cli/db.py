@@ -58,11 +58,17 @@ def upgrade(
     migrate.upgrade(where)
     with database.connect(where) as conn, database.driver_errors():
         row = conn.execute("select tracestore.api_version(), tracestore.store_id()").fetchone()
+        left = migrate.statements_for_dba(conn)
     assert row is not None
     if as_json:
-        output.emit_json({"api_version": row[0], "store_id": row[1]})
+        output.emit_json({"api_version": row[0], "store_id": row[1], "for_dba": left})
     else:
         output.line(f"schema is current: API {row[0]}, store {row[1]}")
+    if left:
+        output.warn("this role may not make the roles of readers, writers and auditors; for a DBA to run:")
+        for statement in left:
+            output.warn(f"  {statement}")
+        output.warn("then run `tracestore db upgrade` again, which grants them what is theirs")
 
 
 def psql(context: typer.Context) -> None:

@@ -103,6 +103,7 @@ def _exit(found: Resolution, *, quiet: bool) -> None:
 _HINTS = {
     "erased": "the text was erased; that it existed is on record in tracestore.document_versions",
     "never_existed": "this store never had that version; check the store and the spelling",
+    "not_visible": "no version of that name is visible to this role: it never existed, or its labels are not granted",
     "text_differs": "the stored text is not what was cited: it was changed in place, or the citation belongs to another store",
     "out_of_range": "the span ends after the stored text: it was changed in place, or the citation belongs to another store",
 }

@@ -49,6 +49,14 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
     ),
     "30_serving": ("alias", "alias_event", "alias_turn"),
     "40_time": ("supersession", "build_hold"),
+    "50_access": (
+        "role_label",
+        "known_label",
+        "visible_document",
+        "visible_version",
+        "visible_content",
+        "visible_member",
+    ),
 }
 RULES = "90_rules"
 
@@ -56,7 +64,7 @@ _HEADER = "-- Written by `just schema` from the newest migration, for people. No
 _ENTRY = re.compile(r"^--\n-- Name: (?P<name>.*); Type: (?P<kind>[A-Z ]+); Schema: .*\n--\n", re.MULTILINE)
 _END = re.compile(r"^--\n-- PostgreSQL database dump complete.*", re.MULTILINE | re.DOTALL)
 _SETTING = re.compile(r"^SET \w+ = .*;$\n?", re.MULTILINE)
-_TABLE = re.compile(r"(?:TABLE|TABLE ONLY|COLUMN|ON|ON ONLY) tracestore_data\.(\w+)")
+_TABLE = re.compile(r"(?:TABLE|TABLE ONLY|VIEW|COLUMN|ON|ON ONLY) tracestore_data\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)

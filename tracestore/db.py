@@ -151,6 +151,31 @@ def require_schema(conn: Connection, expected: bytes) -> None:
         )
 
 
+def is_owner(conn: Connection) -> bool:
+    """Tell whether the role owns the store's tables, or is a member of the role that does."""
+    with driver_errors():
+        row = conn.execute(_OWNER).fetchone()
+    return row is not None and bool(row[0])
+
+
+def require_owner(conn: Connection, what: str) -> None:
+    """Refuse a role that does not own the store's tables; ``what`` begins the sentence, such as ``dropping an index``."""
+    row = conn.execute(_OWNER).fetchone()
+    if row is None or not row[0]:
+        owner, me = ("somebody else", "this role") if row is None else row[1:]
+        raise StoreError(
+            f"{what} is for the owner of the store, {owner}; this session is {me}",
+            sqlstate="42501",
+            hint=f"connect as {owner}, or as a role that is a member of it",
+        )
+
+
+_OWNER = (
+    "select pg_catalog.pg_has_role(c.relowner, 'usage'), pg_catalog.pg_get_userbyid(c.relowner), current_user"
+    " from pg_catalog.pg_class c where c.oid = 'tracestore_data.document'::pg_catalog.regclass"
+)
+
+
 @contextmanager
 def driver_errors() -> Iterator[None]:
     """Turn the driver's errors into ours, by SQLSTATE; the cause is kept."""

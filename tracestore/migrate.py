@@ -6,11 +6,13 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib.resources import as_file, files
+from typing import Any
 
 import psycopg
 from alembic import command, op
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from psycopg.rows import dict_row
 
 from . import sqlfiles
 from .db import Connection, connect, driver_errors, vector_schema
@@ -31,6 +33,28 @@ def upgrade(dsn: str, *, create_extension: bool = True) -> None:
         lock.execute("select pg_catalog.pg_advisory_lock(%s)", [UPGRADE_LOCK])
         schema = _prepare(lock, create_extension=create_extension)
         _run_alembic(dsn, schema)
+        if any(
+            (not role["is_granted"] and (role["is_there"] or role["may_be_made"])) or not role["has_vectors"]
+            for role in _roles(lock)
+        ):
+            _grant(lock, schema)
+
+
+def statements_for_dba(conn: Connection) -> list[str]:
+    """Return what somebody with more rights has to run before members of the three roles can use the store.
+
+    After a CREATE ROLE among them :func:`upgrade` has to run once more, for the grants.
+    """
+    with driver_errors():
+        roles = _roles(conn)
+    return [
+        *(f"create role {role['name']} nologin;" for role in roles if not role["is_there"]),
+        *(
+            f"grant usage on schema {role['vector_schema']} to {role['name']};"
+            for role in roles
+            if not role["has_vectors"]
+        ),
+    ]
 
 
 def upgrade_sql(vector_in: str = "public") -> str:
@@ -111,6 +135,19 @@ def _prepare(conn: Connection, *, create_extension: bool) -> str:
     return schema
 
 
+def _roles(conn: Connection) -> list[dict[str, Any]]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(sqlfiles.query(sqlfiles.script("upgrade/roles"))).fetchall()
+
+
+def _grant(conn: Connection, vector_in: str) -> None:
+    """Make the roles if need be and grant them what is theirs; for roles that came after the schema."""
+    with conn.transaction():
+        for label, text in sqlfiles.api_files(vector_in):
+            if label.startswith("grants/"):
+                conn.execute(sqlfiles.query(text))
+
+
 def _refuse_newer(conn: Connection) -> None:
     """Refuse a database with a migration that this release does not have."""
     row = conn.execute("select pg_catalog.to_regclass('tracestore_data.alembic_version')").fetchone()
@@ -176,4 +213,12 @@ def _run_alembic(dsn: str | None, schema: str) -> None:
         command.upgrade(config, "head", sql=dsn is None)
 
 
-__all__ = ["api_statements", "is_current", "refuse_dependants", "run_frozen", "upgrade", "upgrade_sql"]
+__all__ = [
+    "api_statements",
+    "is_current",
+    "refuse_dependants",
+    "run_frozen",
+    "statements_for_dba",
+    "upgrade",
+    "upgrade_sql",
+]

@@ -10,7 +10,7 @@ from typing import LiteralString
 
 from psycopg.rows import class_row
 
-from tracestore.db import Connection, driver_errors
+from tracestore.db import Connection, driver_errors, require_owner
 from tracestore.errors import ConflictError, VerificationError
 
 
@@ -44,6 +44,8 @@ def plan(
     conn: Connection, collection: str | None, keep_searchable: int, keep_chunks: int, older_than_days: int
 ) -> list[Planned]:
     """Return what would become of each ready build, in order of build_id. Changes nothing."""
+    with driver_errors():
+        require_owner(conn, "collecting garbage")
     with driver_errors(), conn.cursor(row_factory=class_row(Planned)) as cursor:
         return cursor.execute(
             "select * from tracestore.plan_retention(%s, %s, %s, %s)",
@@ -86,6 +88,7 @@ def drop_index(conn: Connection, index_id: int, reason: str, *, patience: float 
     """
     until = time.monotonic() + patience
     with driver_errors():
+        require_owner(conn, "dropping an index")
         conn.execute("select tracestore.drop_index(%s, %s)", [index_id, reason])
     while True:
         try:

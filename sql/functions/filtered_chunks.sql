@@ -1,4 +1,4 @@
--- requires: near_chunk, search_filter
+-- requires: near_chunk, search_filter, visible_chunks, labels_hide_documents
 create function tracestore.filtered_chunks(
   index_id bigint, build_id bigint, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter)
 returns tracestore.near_chunk[]
@@ -11,6 +11,9 @@ as $$
 declare
   v_nearest tracestore.near_chunk[];
 begin
+  if tracestore.labels_hide_documents() then
+    return tracestore.visible_chunks(index_id, build_id, unit_query, match_count, wanted);
+  end if;
   execute format(
     $query$
     select array(

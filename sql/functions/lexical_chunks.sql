@@ -26,11 +26,11 @@ language sql
 stable
 parallel safe
 begin atomic
-  -- The hook for access by label: the labels of whoever calls a function that runs as the owner; null is everything.
-  select null::text[];
+  -- Of the role of the session, after SET ROLE: in a function that runs as the owner the current role is the owner.
+  select tracestore_data.labels_visible_to(tracestore_data.outer_role());
 end;
 comment on function tracestore.caller_labels() is
-  'The labels that limit what lexical_candidates may look at; null: nothing is hidden.';
+  'Internal to lexical_candidates: the labels that limit what it may look at; null: nothing is hidden.';
 
 create function tracestore.lexical_candidates(
   index_id bigint, build_id bigint, query_text text, match_count integer, wanted tracestore.search_filter)
@@ -39,7 +39,7 @@ language sql
 stable
 parallel safe
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 begin atomic
   -- As the owner, since `@@` is not leakproof: behind row-level security it reads no index, and every row.
   select tracestore.lexical_matches(

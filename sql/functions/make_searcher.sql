@@ -134,10 +134,12 @@ end
 $$;
 comment on function tracestore.evidence_statement(bigint) is 'Internal to make_searcher: reads the evidence of the chunks that were found.';
 
+-- As the owner: who writes builds need not be able to make functions. What it makes follows from the settings of the index.
 create function tracestore.make_searcher(index_id bigint)
 returns void
 language plpgsql
 volatile
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column

@@ -1,4 +1,4 @@
--- requires: length_prefixed
+-- requires: length_prefixed, labels_hide_documents
 create type tracestore.manifest_row as (
   doc_id text,
   version_id text,
@@ -88,10 +88,33 @@ begin atomic
 end;
 comment on function tracestore.manifest_sha256(bigint) is 'SHA-256 of a build''s manifest, computed from the rows.';
 
-create function tracestore.manifest_hash(build_id bigint)
-returns text
-language sql
+create function tracestore.require_whole_view()
+returns void
+language plpgsql
 stable
 parallel safe
-return encode(tracestore.manifest_sha256(build_id), 'hex');
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if tracestore.labels_hide_documents() then
+    raise exception using errcode = 'TS009', message = 'a part of the store is hidden from this role, and this needs all of it',
+      detail = format('role %s', current_user), hint = 'Ask a member of tracestore_auditor.';
+  end if;
+end
+$$;
+comment on function tracestore.require_whole_view() is
+  'An error for a role from which labels hide documents: what is computed from all members of a build would come out wrong.';
+
+create function tracestore.manifest_hash(build_id bigint)
+returns text
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform tracestore.require_whole_view();
+  return encode(tracestore.manifest_sha256(build_id), 'hex');
+end
+$$;
 comment on function tracestore.manifest_hash(bigint) is 'The manifest hash computed from the rows, in hex; must equal the build''s index_version.';

@@ -1,4 +1,4 @@
--- requires: citation, parse_citation, page_of
+-- requires: citation, parse_citation, page_of, labels_hide_documents
 create type tracestore.resolution as (
   status text,
   reason text,
@@ -23,7 +23,7 @@ create type tracestore.resolution as (
   context text
 );
 comment on type tracestore.resolution is
-  'What a citation stands for. status ok: text is the passage. span_mismatch: the stored text is not what was cited (reason text_differs, context_differs, out_of_range). version_missing: reason erased, never_existed.';
+  'What a citation stands for. status ok: text is the passage. span_mismatch: the stored text is not what was cited (reason text_differs, context_differs, out_of_range). version_missing: reason erased, never_existed, or not_visible for a role from which labels hide documents: it never existed, or is one of these.';
 
 create function tracestore.resolve_span(wanted tracestore.citation_parts)
 returns tracestore.resolution
@@ -49,7 +49,8 @@ begin
   where c.slug = wanted.collection and d.doc_id = wanted.doc_id and v.version_id = wanted.version_id;
   if not found then
     v_found.status := 'version_missing';
-    v_found.reason := 'never_existed';
+    -- The same for what is hidden and for what is not there: neither is confirmed.
+    v_found.reason := case when tracestore.labels_hide_documents() then 'not_visible' else 'never_existed' end;
     return v_found;
   end if;
   v_found.version_seq := v_version.version_seq;

@@ -105,3 +105,27 @@ begin atomic
 end;
 comment on function tracestore.record_graph(bigint, text, bigint, double precision) is
   'Records that an approximate index was made over so many vectors: what its drift is measured from.';
+
+-- As the owner: who writes builds need not own the tables. It makes an index that searches want and lack, and nothing else.
+create function tracestore.make_search_index(index_id bigint, name text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_definition text;
+begin
+  select i.definition into v_definition
+  from tracestore.search_indexes(index_id) i
+  where i.name = make_search_index.name and i.valid is null and i.refusal is null;
+  if not found then
+    raise exception using errcode = 'TS003', message = format('index %s lacks no search index %s', index_id, quote_nullable(name)),
+      hint = 'tracestore.search_indexes() lists those it wants.';
+  end if;
+  execute format('create index %I %s', name, v_definition);
+end
+$$;
+comment on function tracestore.make_search_index(bigint, text) is
+  'Makes one of search_indexes that is missing, for whoever does not own the tables; builds of the index wait meanwhile, searches do not.';

@@ -14,6 +14,7 @@ declare
   v_erased bigint;
   v_example text;
 begin
+  perform tracestore.require_whole_view();
   select b.* into v_build from tracestore_data.build b where b.build_id = verify_build.build_id;
   if v_build.state is distinct from 'ready' then
     raise exception using errcode = 'TS003', message = format('there is no ready build B-%s', verify_build.build_id),

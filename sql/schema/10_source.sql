@@ -85,8 +85,22 @@ CREATE INDEX document_by_manifest_bucket ON tracestore_data.document USING btree
 
 CREATE TRIGGER document_keeps_its_id BEFORE UPDATE OF doc_key, collection_id, doc_id ON tracestore_data.document FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
+CREATE TRIGGER document_labels_are_known AFTER INSERT OR UPDATE OF labels ON tracestore_data.document FOR EACH ROW WHEN ((new.labels <> '{}'::text[])) EXECUTE FUNCTION tracestore_data.note_labels();
+
+ALTER TABLE tracestore_data.document ENABLE ALWAYS TRIGGER document_labels_are_known;
+
 ALTER TABLE ONLY tracestore_data.document
     ADD CONSTRAINT document_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
+
+ALTER TABLE tracestore_data.document ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY document_is_added ON tracestore_data.document FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_is_changed ON tracestore_data.document FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_is_deleted ON tracestore_data.document FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_is_read ON tracestore_data.document FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (labels = '{}'::text[]) OR (labels && ( SELECT tracestore_data.readable_labels() AS readable_labels))));
 
 -- ----------------------------------------------------------------------------------------------------
 -- document_event
@@ -134,6 +148,18 @@ CREATE TRIGGER document_event_is_immutable BEFORE UPDATE ON tracestore_data.docu
 
 ALTER TABLE ONLY tracestore_data.document_event
     ADD CONSTRAINT document_event_doc_key_fkey FOREIGN KEY (doc_key) REFERENCES tracestore_data.document(doc_key);
+
+ALTER TABLE tracestore_data.document_event ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY document_event_is_added ON tracestore_data.document_event FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_event_is_changed ON tracestore_data.document_event FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_event_is_deleted ON tracestore_data.document_event FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_event_is_read ON tracestore_data.document_event FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_document d
+  WHERE (d.doc_key = document_event.doc_key)))));
 
 -- ----------------------------------------------------------------------------------------------------
 -- document_version
@@ -225,6 +251,18 @@ ALTER TABLE ONLY tracestore_data.document_version
 ALTER TABLE ONLY tracestore_data.document_version
     ADD CONSTRAINT document_version_in_place_of_fkey FOREIGN KEY (in_place_of) REFERENCES tracestore_data.document_version(version_key);
 
+ALTER TABLE tracestore_data.document_version ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY document_version_is_added ON tracestore_data.document_version FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_version_is_changed ON tracestore_data.document_version FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_version_is_deleted ON tracestore_data.document_version FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY document_version_is_read ON tracestore_data.document_version FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_document d
+  WHERE (d.doc_key = document_version.doc_key)))));
+
 -- ----------------------------------------------------------------------------------------------------
 -- version_state_event
 
@@ -270,6 +308,18 @@ CREATE TRIGGER version_state_event_is_applied BEFORE INSERT ON tracestore_data.v
 
 ALTER TABLE ONLY tracestore_data.version_state_event
     ADD CONSTRAINT version_state_event_version_key_fkey FOREIGN KEY (version_key) REFERENCES tracestore_data.document_version(version_key);
+
+ALTER TABLE tracestore_data.version_state_event ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY version_state_event_is_added ON tracestore_data.version_state_event FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY version_state_event_is_changed ON tracestore_data.version_state_event FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY version_state_event_is_deleted ON tracestore_data.version_state_event FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY version_state_event_is_read ON tracestore_data.version_state_event FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_version v
+  WHERE (v.version_key = version_state_event.version_key)))));
 
 -- ----------------------------------------------------------------------------------------------------
 -- suppression
@@ -335,3 +385,17 @@ ALTER TABLE ONLY tracestore_data.suppression
 
 ALTER TABLE ONLY tracestore_data.suppression
     ADD CONSTRAINT suppression_version_key_fkey FOREIGN KEY (version_key) REFERENCES tracestore_data.document_version(version_key);
+
+ALTER TABLE tracestore_data.suppression ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY suppression_is_added ON tracestore_data.suppression FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY suppression_is_changed ON tracestore_data.suppression FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY suppression_is_deleted ON tracestore_data.suppression FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY suppression_is_lifted_by_its_lifter ON tracestore_data.suppression AS RESTRICTIVE FOR UPDATE USING (true) WITH CHECK (((lifted_by IS NULL) OR (lifted_by = SESSION_USER)));
+
+CREATE POLICY suppression_is_read ON tracestore_data.suppression FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_document d
+  WHERE (d.doc_key = suppression.doc_key)))));

@@ -191,6 +191,16 @@ ALTER TABLE ONLY tracestore_data.build
 ALTER TABLE ONLY tracestore_data.build
     ADD CONSTRAINT build_parent_build_id_fkey FOREIGN KEY (parent_build_id) REFERENCES tracestore_data.build(build_id);
 
+ALTER TABLE tracestore_data.build ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY build_is_added ON tracestore_data.build FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY build_is_changed ON tracestore_data.build FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY build_is_deleted ON tracestore_data.build FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY build_is_read ON tracestore_data.build FOR SELECT USING (((state = 'ready'::text) OR ( SELECT tracestore_data.reads_everything() AS reads_everything)));
+
 -- ----------------------------------------------------------------------------------------------------
 -- manifest_entry
 
@@ -246,6 +256,18 @@ ALTER TABLE ONLY tracestore_data.manifest_entry
 ALTER TABLE ONLY tracestore_data.manifest_entry
     ADD CONSTRAINT manifest_entry_version_key_fkey FOREIGN KEY (version_key) REFERENCES tracestore_data.document_version(version_key);
 
+ALTER TABLE tracestore_data.manifest_entry ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY manifest_entry_is_added ON tracestore_data.manifest_entry FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY manifest_entry_is_changed ON tracestore_data.manifest_entry FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY manifest_entry_is_deleted ON tracestore_data.manifest_entry FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY manifest_entry_is_read ON tracestore_data.manifest_entry FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_version v
+  WHERE (v.version_key = manifest_entry.version_key)))));
+
 -- ----------------------------------------------------------------------------------------------------
 -- newest_manifest
 
@@ -268,6 +290,16 @@ ALTER TABLE ONLY tracestore_data.newest_manifest
 
 ALTER TABLE ONLY tracestore_data.newest_manifest
     ADD CONSTRAINT newest_manifest_index_id_fkey FOREIGN KEY (index_id) REFERENCES tracestore_data.retrieval_index(index_id);
+
+ALTER TABLE tracestore_data.newest_manifest ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY newest_manifest_is_added ON tracestore_data.newest_manifest FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY newest_manifest_is_changed ON tracestore_data.newest_manifest FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY newest_manifest_is_deleted ON tracestore_data.newest_manifest FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY newest_manifest_is_read ON tracestore_data.newest_manifest FOR SELECT USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
 
 -- ----------------------------------------------------------------------------------------------------
 -- embedding
@@ -300,6 +332,18 @@ ALTER TABLE ONLY tracestore_data.embedding
     ADD CONSTRAINT embedding_pk PRIMARY KEY (index_id, content_key);
 
 CREATE TRIGGER embedding_is_immutable BEFORE UPDATE OF index_id, content_key, vec, vec_sha256, lexemes, truncated ON tracestore_data.embedding FOR EACH ROW WHEN ((((old.index_id IS DISTINCT FROM new.index_id) OR (old.content_key IS DISTINCT FROM new.content_key)) OR (old.live = new.live) OR ((NOT new.live) AND (new.lexemes IS NOT NULL)) OR ((NOT new.live) AND ((old.vec_sha256 IS DISTINCT FROM new.vec_sha256) OR (old.truncated IS DISTINCT FROM new.truncated))))) EXECUTE FUNCTION tracestore_data.refuse_change();
+
+ALTER TABLE tracestore_data.embedding ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY embedding_is_added ON tracestore_data.embedding FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY embedding_is_changed ON tracestore_data.embedding FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY embedding_is_deleted ON tracestore_data.embedding FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY embedding_is_read ON tracestore_data.embedding FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_content c
+  WHERE ((c.index_id = embedding.index_id) AND (c.content_key = embedding.content_key))))));
 
 -- ----------------------------------------------------------------------------------------------------
 -- chunk
@@ -368,6 +412,18 @@ ALTER TABLE tracestore_data.chunk
 
 ALTER TABLE tracestore_data.chunk
     ADD CONSTRAINT chunk_has_its_embedding FOREIGN KEY (index_id, content_key) REFERENCES tracestore_data.embedding(index_id, content_key);
+
+ALTER TABLE tracestore_data.chunk ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY chunk_is_added ON tracestore_data.chunk FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY chunk_is_changed ON tracestore_data.chunk FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY chunk_is_deleted ON tracestore_data.chunk FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY chunk_is_read ON tracestore_data.chunk FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_version v
+  WHERE (v.version_key = chunk.version_key)))));
 
 -- ----------------------------------------------------------------------------------------------------
 -- graph_event

@@ -68,6 +68,22 @@ ALTER TABLE ONLY tracestore_data.supersession
 ALTER TABLE ONLY tracestore_data.supersession
     ADD CONSTRAINT supersession_version_key_fkey FOREIGN KEY (version_key) REFERENCES tracestore_data.document_version(version_key);
 
+ALTER TABLE tracestore_data.supersession ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY supersession_is_added ON tracestore_data.supersession FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY supersession_is_changed ON tracestore_data.supersession FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY supersession_is_decided_by_its_decider ON tracestore_data.supersession AS RESTRICTIVE FOR UPDATE USING (true) WITH CHECK (((decided_by IS NULL) OR (decided_by = SESSION_USER)));
+
+CREATE POLICY supersession_is_deleted ON tracestore_data.supersession FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY supersession_is_read ON tracestore_data.supersession FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR ((EXISTS ( SELECT
+   FROM tracestore_data.visible_document d
+  WHERE (d.doc_key = supersession.doc_key))) AND ((by_doc_key IS NULL) OR (EXISTS ( SELECT
+   FROM tracestore_data.visible_document d
+  WHERE (d.doc_key = supersession.by_doc_key)))))));
+
 -- ----------------------------------------------------------------------------------------------------
 -- build_hold
 
@@ -112,3 +128,15 @@ CREATE TRIGGER build_hold_is_only_released BEFORE DELETE OR UPDATE ON tracestore
 
 ALTER TABLE ONLY tracestore_data.build_hold
     ADD CONSTRAINT build_hold_build_id_fkey FOREIGN KEY (build_id) REFERENCES tracestore_data.build(build_id);
+
+ALTER TABLE tracestore_data.build_hold ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY build_hold_is_added ON tracestore_data.build_hold FOR INSERT WITH CHECK (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY build_hold_is_changed ON tracestore_data.build_hold FOR UPDATE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY build_hold_is_deleted ON tracestore_data.build_hold FOR DELETE USING (( SELECT tracestore_data.reads_everything() AS reads_everything));
+
+CREATE POLICY build_hold_is_read ON tracestore_data.build_hold FOR SELECT USING (true);
+
+CREATE POLICY build_hold_is_released_by_its_releaser ON tracestore_data.build_hold AS RESTRICTIVE FOR UPDATE USING (true) WITH CHECK (((released_by IS NULL) OR (released_by = SESSION_USER)));

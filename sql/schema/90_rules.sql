@@ -39,6 +39,42 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.is_page_map(pages jsonb, char_count integer) IS 'True for [[first code point, "label"], ...] whose numbers are whole, never fall and lie within the text.';
 
+CREATE FUNCTION tracestore_data.labels_visible_to(role name) RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_variable
+declare
+  v_all boolean;
+begin
+  select r.rolsuper or r.rolbypassrls
+    or pg_has_role(r.oid, (select c.relowner from pg_class c where c.oid = 'tracestore_data.document'::regclass), 'usage')
+    or coalesce(pg_has_role(r.oid, to_regrole('tracestore_auditor'), 'usage'), false)
+    or coalesce(pg_has_role(r.oid, to_regrole('tracestore_writer'), 'usage'), false)
+  into v_all
+  from pg_roles r where r.rolname = role;
+  if v_all then
+    return null;
+  end if;
+  -- A role that does not exist has none.
+  return array(
+    select distinct l.label from tracestore_data.role_label l
+    where l.revoked_at is null and v_all is not null
+      and pg_has_role(role, to_regrole(quote_ident(l.role)), 'usage'));
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.labels_visible_to(role name) IS 'The labels a role may read; null: everything. For functions that run as the owner, where the current role says nothing of the caller.';
+
+CREATE FUNCTION tracestore_data.outer_role() RETURNS name
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return case current_setting('role') when 'none' then session_user else current_setting('role') end::name;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.outer_role() IS 'The role of the session, after SET ROLE and SET SESSION AUTHORIZATION, whatever function runs as whoever; nobody can set it to a role that is not theirs.';
+
 CREATE FUNCTION tracestore_data.manifest_bucket(doc_id text) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN get_byte(sha256(convert_to(doc_id, 'UTF8'::name)), 0);
@@ -82,6 +118,26 @@ begin
 end
 $$;
 COMMENT ON FUNCTION tracestore_data.apply_version_state_event() IS 'Checks the transition and sets the state of the version.';
+
+CREATE FUNCTION tracestore_data.every_label_is_in(labels text[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  v_visible text[];
+begin
+  if not exists (select from tracestore_data.known_label k where k.label <> all (labels)) then
+    if not exists (select from tracestore_data.known_label) then
+      return true;
+    end if;
+    -- Only labels that the session has: guessed ones tell nothing.
+    v_visible := tracestore_data.labels_visible_to(tracestore_data.outer_role());
+    return v_visible is null or not exists (select from tracestore_data.known_label k where k.label <> all (v_visible));
+  end if;
+  return false;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.every_label_is_in(labels text[]) IS 'Whether some labels, all of them the session''s own, are every label a document ever had.';
 
 CREATE FUNCTION tracestore_data.guard_build() RETURNS trigger
     LANGUAGE plpgsql
@@ -208,6 +264,24 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_document_version() IS 'Keeps versions immutable, except for erasure and for states set by events.';
 
+CREATE FUNCTION tracestore_data.guard_role_label() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op <> 'UPDATE' or old.revoked_at is not null
+     or (new.role_label_id, new.role, new.label, new.granted_at, new.granted_by, new.reason)
+        is distinct from (old.role_label_id, old.role, old.label, old.granted_at, old.granted_by, old.reason) then
+    raise exception using
+      errcode = 'TS005',
+      message = 'the grant of a label is a record: it can be revoked once, nothing else changes',
+      hint = 'Use tracestore.revoke_label().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_role_label() IS 'The grant of a label is only revoked.';
+
 CREATE FUNCTION tracestore_data.guard_supersession() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -250,6 +324,52 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_suppression() IS 'A suppression can only be lifted.';
 
+CREATE FUNCTION tracestore_data.has_role(role text) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- USAGE, as with any privilege: of inherited memberships, and of others after SET ROLE. Null: there is no such role.
+  return coalesce(pg_has_role(to_regrole(quote_ident(role)), 'usage'), false);
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.has_role(role text) IS 'Whether the current role has the privileges of another; false where there is no such role.';
+
+CREATE FUNCTION tracestore_data.note_labels() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into tracestore_data.known_label (label)
+  select distinct label from unnest(new.labels) as label order by label
+  on conflict do nothing;
+  return null;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.note_labels() IS 'Keeps known_label complete.';
+
+CREATE FUNCTION tracestore_data.readable_labels() RETURNS text[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return array(
+    select distinct l.label from tracestore_data.role_label l
+    where l.revoked_at is null and tracestore_data.has_role(l.role));
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.readable_labels() IS 'Labels granted to a role whose privileges the current role has. Row-level security asks once a query.';
+
+CREATE FUNCTION tracestore_data.reads_everything() RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return tracestore_data.has_role('tracestore_auditor') or tracestore_data.has_role('tracestore_writer');
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.reads_everything() IS 'Whether labels do not matter for the current role: an auditor, or a writer, whose builds have to hold everything.';
+
 CREATE FUNCTION tracestore_data.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -262,3 +382,15 @@ begin
 end
 $$;
 COMMENT ON FUNCTION tracestore_data.refuse_change() IS 'Refuses UPDATE, DELETE and TRUNCATE on append-only tables.';
+
+CREATE FUNCTION tracestore_data.sees_every_document() RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- By the cheapest first: without labels in use this is all that row-level security costs.
+  return tracestore_data.every_label_is_in('{}') or tracestore_data.reads_everything()
+    or tracestore_data.every_label_is_in(tracestore_data.readable_labels());
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.sees_every_document() IS 'Whether nothing is hidden from the current role. Row-level security asks once a query, and then looks at no row.';

@@ -196,13 +196,10 @@ def _as_a_guest(
     admin_dsn: str, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with plain_role(admin_dsn) as guest, psycopg.connect(dsn, autocommit=True) as admin:
-        for schema in ("tracestore", "tracestore_data"):
-            admin.execute(f"grant usage on schema {schema} to {guest}")
-            admin.execute(f"grant select on all tables in schema {schema} to {guest}")
+        admin.execute(f"grant tracestore_writer to {guest}")
         monkeypatch.setenv("TRACESTORE_DATABASE_URL", make_conninfo(as_role(dsn, guest)))
         command.scrub()
         printed = capsys.readouterr()
         assert "rewritten" not in printed.out
         assert "document_version was not rewritten" in printed.err
         assert "pg_statistic" in printed.err
-        admin.execute(f"drop owned by {guest}")

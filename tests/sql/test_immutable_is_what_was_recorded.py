@@ -311,6 +311,8 @@ UNSOUND = {
     "embedding_is_live_or_without_vector": "insert into tracestore_data.embedding (index_id, content_key, vec, vec_sha256, live) "
     "values (1, sha256('x'), '[1,0]', sha256('y'), false)",
     "newest_manifest_has_256_digests": "update tracestore_data.newest_manifest set digests = digests[2:]",
+    "role_label_names_a_role": "insert into tracestore_data.role_label (role, label) values ('', 'x')",
+    "revoking_is_complete": "insert into tracestore_data.role_label (role, label, revoked_at) values ('r', 'x', now())",
     "alias_turn_counts_from_one": "insert into tracestore_data.alias_turn values ('x', 0)",
     "alias_name_is_an_id": "insert into tracestore_data.alias values ('.', 1, 1, 1, 1)",
     "embedding_is_of_index_1": "insert into tracestore_data.embedding_1 (index_id, content_key, vec, vec_sha256) values (2, sha256('x'), '[1,0]', sha256('y'))",

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import class_row
 
 from tracestore.build.write import Progress
-from tracestore.db import Connection, connect, driver_errors
+from tracestore.db import Connection, connect, driver_errors, is_owner, require_owner
 from tracestore.errors import ConflictError, GateFailed, StoreError, TracestoreError
 
 _LOWEST_MEMORY_KB = 64 * 1024
@@ -42,10 +42,12 @@ class SearchIndex:
 def ensure_search_indexes(conn: Connection, index_id: int, progress: Progress) -> list[str]:
     """Make the search indexes that are missing or were left unfinished; return why some could not be made.
 
-    Needs an autocommit connection of its own session, of the owner of the tables. Searches go on meanwhile: exactly,
-    until the index is there. Waits while another process makes one.
+    Needs an autocommit connection of its own session. Searches go on meanwhile: exactly, until the index is there.
+    Waits while another process makes one. Who does not own the tables makes what is missing, at once, and leaves what
+    was left unfinished to the owner.
     """
-    _drop_leftovers(conn, index_id)
+    if is_owner(conn):
+        _drop_leftovers(conn, index_id)
     with driver_errors():
         row = conn.execute(
             "select bool_and(coalesce(valid, false)) from tracestore.search_indexes(%s, false)", [index_id]
@@ -63,6 +65,8 @@ def ensure_search_indexes(conn: Connection, index_id: int, progress: Progress) -
 
 def renew_graph(conn: Connection, index_id: int, progress: Progress) -> None:
     """Make the approximate index anew beside the one in use, then put it in its place; searches go on meanwhile."""
+    with driver_errors():
+        require_owner(conn, "renewing a graph")
     _drop_leftovers(conn, index_id)
     wanted = next((each for each in search_indexes(conn, index_id) if each.purpose == "ann"), None)
     if wanted is None:
@@ -119,6 +123,8 @@ def _make(
         sql.Identifier(name),
         sql.SQL(wanted.definition),
     )
+    if not is_owner(conn):
+        statement = sql.SQL("select tracestore.make_search_index({}, {})").format(index_id, name)
     memory = min(max(wanted.memory_kb * 5 // 4, _LOWEST_MEMORY_KB), MOST_MEMORY_KB)
     with _shown(conn, index_id, wanted, progress):
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from psycopg import sql
+
 from tracestore.build.embedding_stage import EmbeddingStage
 from tracestore.build.lease import Lease
 from tracestore.build.plan import Change
@@ -68,8 +70,13 @@ def _write(
     ):
         if keys:
             conn.execute("select tracestore.close_members(%s, %s, %s)", [lease.build_id, keys, keep_chunks])
+    # COPY refuses a table with policies, which hold for whoever does not own it.
+    (staged,) = conn.execute(_POLICIES_HOLD).fetchone() or (False,)
+    if staged:
+        conn.execute("select tracestore.open_staging()")
+    manifest, chunk = _STAGED if staged else _TABLES
     with conn.cursor() as cursor:
-        with cursor.copy(_COPY_MANIFEST) as copy:
+        with cursor.copy(_COPY_MANIFEST.format(sql.Identifier(*manifest))) as copy:
             copy.set_types(["int8", "int8", "int8", "text", "text", "text", "int4"])
             for change in changes:
                 count = spool.chunk_counts.get(change.version_key)
@@ -80,21 +87,26 @@ def _write(
                         (index_id, change.version_key, lease.build_id, change.version_state, change.family_id,
                          change.class_, count)
                     )  # fmt: skip
-        with cursor.copy(_COPY_CHUNK) as copy:
+        with cursor.copy(_COPY_CHUNK.format(sql.Identifier(*chunk))) as copy:
             copy.set_types(_CHUNK_TYPES)
             for done, (version_key, rows) in enumerate(spool.read(), 1):
                 head = (index_id, version_key, lease.build_id)
                 for row in rows:
                     copy.write_row((*head, *row[:-1], None if row[-1] in empty else row[-1]))
                 progress("write", done, len(spool.chunk_counts))
+    if staged:
+        conn.execute("select tracestore.take_staging()")
 
 
-_COPY_MANIFEST = (
-    "copy tracestore_data.manifest_entry"
+_POLICIES_HOLD = "select pg_catalog.row_security_active('tracestore_data.chunk')"
+_TABLES = (("tracestore_data", "manifest_entry"), ("tracestore_data", "chunk"))
+_STAGED = (("pg_temp", "staged_manifest"), ("pg_temp", "staged_chunk"))
+_COPY_MANIFEST = sql.SQL(
+    "copy {}"
     " (index_id, version_key, added_build, version_state, family_id, class, chunk_count) from stdin (format binary)"
 )
-_COPY_CHUNK = (
-    "copy tracestore_data.chunk (index_id, version_key, added_build, ordinal, span_start, span_end, byte_start, byte_end,"
+_COPY_CHUNK = sql.SQL(
+    "copy {} (index_id, version_key, added_build, ordinal, span_start, span_end, byte_start, byte_end,"
     " context_start, context_end, words, split, heading_path, span_sha256, content_key) from stdin (format binary)"
 )
 _CHUNK_TYPES = ["int8"] * 3 + ["int4"] * 8 + ["bool", "text[]", "bytea", "bytea"]
