@@ -85,6 +85,16 @@ def answers(conn: Connection, builds: tuple[int, int]) -> dict[str, list[tuple[o
             "select * from tracestore.search('live', %s, %s, 5, filter => %s)",
             vector, RECIPE, '{"class": ["guide"]}',
         ),
+        "words": rows(
+            conn,
+            "select * from tracestore.search('live', null, %s, query_text => 'three journeys, 東京', mode => 'lexical')",
+            RECIPE,
+        ),
+        "hybrid": rows(
+            conn,
+            "select * from tracestore.search('live', %s, %s, query_text => %s)",
+            vector, RECIPE, QUESTION,
+        ),
         "as of": rows(
             conn, "select * from tracestore.search('live', %s, %s, as_of_build => %s)", vector, RECIPE, builds[0]
         ),
