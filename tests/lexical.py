@@ -29,10 +29,14 @@ def by_hand(
     build_id: int,
     lexemes: Sequence[str],
     keep: Callable[[dict[str, Any]], bool] = lambda _member: True,
+    sees: Callable[[dict[str, Any]], bool] = lambda _member: True,
 ) -> list[Place]:
-    """Rank every chunk of a build that has one of the lexemes; for builds of fewer than 10,000 texts."""
+    """Rank every chunk of a build that has one of the lexemes; for builds of fewer than 10,000 texts.
+
+    What the caller ``sees`` is counted, what the filter ``keep``s is returned.
+    """
     with conn.cursor(row_factory=dict_row) as cursor:
-        members = cursor.execute(_MEMBERS, {"build": build_id}).fetchall()
+        members = [row for row in cursor.execute(_MEMBERS, {"build": build_id}) if sees(row)]
         build = cursor.execute(
             "select chunks - not_embeddable as texts from tracestore.builds where build_id = %s", [build_id]
         ).fetchone()

@@ -90,9 +90,10 @@ def test_functions_and_views_answer_the_same(conn: Connection, hostile_dsn: str,
         # From here on by the caller's path: what the views and functions read is as before.
         hostile.execute(f"set search_path = {path}".encode())
         found = answers(hostile, builds)
-    assert [len(found[name]) > 0 for name in ("search", "words", "hybrid", "filtered", "as of", "resolve", "chunks")] == [
-        True
-    ] * 7
+    assert [
+        len(found[name]) > 0
+        for name in ("search", "words", "hybrid", "filtered", "as of", "resolve", "chunks")
+    ] == [True] * 7
     assert found == expected
 
 
