@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from tests.access import grant, role
 from tests.clients import Blocking
-from tests.databases import as_role, empty_database, plain_role
-from tests.shared import ROOT
+from tests.databases import empty_database
 from tests.small_store import QUESTION, RECIPE, make_store, question
 from tracestore import Client, store
 from tracestore.build import IndexSettings, build
 from tracestore.calls import evidence_record
 from tracestore.chunking import ChunkConfig
-from tracestore.db import Connection, connect
+from tracestore.db import Connection
 from tracestore.embedders.base import Embedder
 from tracestore.errors import ConfigError, InputError, NotFound, RecipeMismatch, StoreError
 from tracestore.recipes import load_embedder
 
 KINDS = [Client, Blocking]
-
-
-READER = next(
-    block
-    for block in re.findall(r"```sql\n(.*?)```", (ROOT / "docs/dba.md").read_text(), re.S)
-    if "create role" in block
-)
 
 
 @pytest.fixture(scope="module")
@@ -195,22 +188,18 @@ def test_a_database_without_the_schema_is_named(admin_dsn: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_asks_in_a_session_that_may_only_read(
-    kind: Any, admin_dsn: str, module_dsn: str, builds: tuple[int, int]
+    kind: Any, module_dsn: str, builds: tuple[int, int]
 ) -> None:
-    with plain_role(admin_dsn) as role:
-        with connect(module_dsn) as owner:
-            grants = READER.replace("create role evidence_reader;", "").replace("evidence_reader", role)
-            owner.execute(grants.encode())
-        try:
-            dsn = as_role(module_dsn, role).replace("-c role", "-c default_transaction_read_only=on -c role")
-            with kind(dsn) as client:
-                hit = client.search("live", QUESTION)[0]
-                assert client.resolve(hit).status == "ok"
-                assert client.builds("handbook")
-                assert client.manifest(builds[0])
-        finally:
-            with connect(module_dsn) as owner:
-                owner.execute(f'drop owned by "{role}"'.encode())
+    with role(module_dsn, "tracestore_reader") as name:
+        grant(module_dsn, name, "staff")
+        with kind(
+            make_conninfo(module_dsn, options=f"-c default_transaction_read_only=on -c role={name}")
+        ) as client:
+            hit = client.search("live", QUESTION, query_text=QUESTION, options={"context": 1})[0]
+            assert client.resolve(hit).context == hit.context
+            assert client.search("live", QUESTION, mode="lexical")
+            assert client.builds("handbook")
+            assert client.manifest(builds[0])
 
 
 def test_the_words_of_a_question_search_beside_its_vector_or_alone(client: Any) -> None:

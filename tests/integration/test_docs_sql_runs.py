@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.databases import as_role, plain_role
+from tests.access import role
+from tests.databases import as_role
 from tests.docs_world import embedder, world
 from tests.shared import ROOT
 from tracestore import store
@@ -98,27 +99,18 @@ def test_the_citation_of_the_pages_resolves(world: str) -> None:
     assert (found.status, found.doc_id) == ("ok", "tunelo")
 
 
-def test_the_grants_for_readers_are_enough_to_read_and_not_to_write(
-    admin_dsn: str, world: str, vector: str
-) -> None:
-    with plain_role(admin_dsn) as role:
-        with psycopg.connect(world) as owner:
-            owner.execute(
-                GRANTS.replace("create role evidence_reader;", "").replace("evidence_reader", role).encode()
-            )
-        try:
-            with psycopg.connect(as_role(world, role)) as reader:
-                for _, block in BLOCKS:
-                    if "register_version" not in block:
-                        run(reader, block, vector)
-                        reader.rollback()
-                for statement in WRITES:
-                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                        reader.execute(statement)
-                    reader.rollback()
-        finally:
-            with psycopg.connect(world) as owner:
-                owner.execute(f'drop owned by "{role}"'.encode())
+@pytest.mark.parametrize("page", PAGES)
+def test_the_role_for_a_page_is_enough_to_read_and_not_to_write(world: str, vector: str, page: str) -> None:
+    group = "tracestore_auditor" if page == "auditors" else "tracestore_reader"
+    with role(world, group) as name, psycopg.connect(as_role(world, name)) as reader:
+        for of_page, block in BLOCKS:
+            if of_page == page and "register_version" not in block:
+                run(reader, block, vector)
+                reader.rollback()
+        for statement in WRITES:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute(statement)
+            reader.rollback()
 
 
 WRITES = (
