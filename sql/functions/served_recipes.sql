@@ -1,3 +1,4 @@
+-- requires: served_build_at
 create function tracestore.served_recipes(
   index_alias text, as_of_build bigint default null, as_of timestamptz default null)
 returns table (recipe_id text)
@@ -28,6 +29,8 @@ begin
     where a.alias_name = index_alias
     order by r.recipe_id;
   else
+    perform tracestore.refuse_unsettled(index_alias, as_of, (
+      select e.occurred_at from tracestore_data.alias_event e where e.alias_name = index_alias order by e.alias_event_id desc limit 1));
     return query
     select served.recipe_id
     from (

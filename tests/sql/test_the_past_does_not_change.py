@@ -97,6 +97,9 @@ def test_a_switch_in_progress_claims_what_is_later_than_its_beginning(
     other.execute(SWITCHES[switch].encode())
     during = moment(store)
     assert (ask(store, last_switch(store)), ask(store, before), ask(store, during)) == (2, 2, "TS006")
+    with pytest.raises(psycopg.Error) as caught:
+        store.execute("select tracestore.served_recipes('live', as_of => %s)", [during])
+    assert caught.value.sqlstate == "TS006"
     other.execute("commit")
     assert (ask(store, before), ask(store, during)) == (2, AFTER[switch])
 
