@@ -25,7 +25,7 @@ begin
         order by (e.vec::@vector@.%2$s) operator(@vector@.<#>) (unit_query::@vector@.%2$s)
       ),
       pulled as (
-        select c.version_key, c.ordinal, c.added_build, n.distance_key, d.doc_id, v.version_seq, c.span_start
+        select c.version_key, c.ordinal, c.added_build, n.distance_key, v.doc_id, v.version_seq, c.span_start
         from %4$s n
         cross join lateral (
           select c.version_key, c.ordinal, c.added_build, c.span_start
@@ -33,15 +33,20 @@ begin
           where c.index_id = %1$s and c.content_key = n.content_key
             and c.added_build <= build_id and (c.removed_build is null or c.removed_build > build_id)
           offset 0) c
-        join tracestore_data.document_version v on v.version_key = c.version_key
-        join tracestore_data.document d on d.doc_key = v.doc_key
+        -- OFFSET 0 here too: the order of the index is kept only while each row is looked up for the one before. A join that
+        -- began with the versions of a small table took the first that were among the candidates, not the nearest.
+        cross join lateral (
+          select v.doc_key, v.version_seq, d.doc_id, d.labels
+          from tracestore_data.document_version v join tracestore_data.document d on d.doc_key = v.doc_key
+          where v.version_key = c.version_key
+          offset 0) v
         where not exists (
             select from tracestore_data.suppression s
             where s.doc_key = v.doc_key and s.lifted_at is null
-              and (s.version_key is null or s.version_key = v.version_key))
+              and (s.version_key is null or s.version_key = c.version_key))
           and (wanted is null or (
-            ((wanted).doc_id is null or d.doc_id = any ((wanted).doc_id))
-            and ((wanted).labels is null or d.labels && (wanted).labels)
+            ((wanted).doc_id is null or v.doc_id = any ((wanted).doc_id))
+            and ((wanted).labels is null or v.labels && (wanted).labels)
             and (((wanted).family_id is null and (wanted).class is null) or exists (
               select from tracestore_data.manifest_entry m
               where m.index_id = %1$s and m.version_key = c.version_key
@@ -62,7 +67,7 @@ begin
     index_id, v_indexed,
     case when all_candidates then 'materialized' else 'not materialized' end,
     case when all_candidates then '(select content_key, distance_key from near order by distance_key)' else 'near' end,
-    case when all_candidates then 'order by n.distance_key, d.doc_id collate "C", v.version_seq, c.ordinal, c.span_start' else '' end,
+    case when all_candidates then 'order by n.distance_key, v.doc_id collate "C", v.version_seq, c.ordinal, c.span_start' else '' end,
     case when all_candidates then '(select max(distance_key) from near)' else 'null' end);
 end
 $$;

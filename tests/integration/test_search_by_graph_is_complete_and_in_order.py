@@ -150,3 +150,18 @@ def test_what_was_withdrawn_nearby_hides_nothing_behind_it(lab: Lab) -> None:
     finally:
         for number in range(60):
             store.restore(lab.conn, "c", f"doc-{number:07}")
+
+
+def test_the_order_of_the_index_survives_the_joins_of_a_small_store(conn: Connection) -> None:
+    # With so few versions, and statistics of them, a plan that began with the versions looked cheapest.
+    embedder = ArrayEmbedder(clustered(1_500, 128, clusters=40, spread=0.8, seed=4))
+    report = vectors.make(conn, "c", embedder, AnnSettings("ivfflat", lists=40), chunks_a_document=4)
+    store.publish(conn, "main", report.build_id)
+    conn.execute("analyze")
+    for query in embedder.rows[::100]:
+        exact, found = (
+            store.search(conn, "main", query, embedder.recipe.recipe_id, 5, mode=mode, options={"probes": 40})
+            for mode in ("exact", "ann")
+        )
+        assert found[0].dense_path == "ivfflat"
+        assert same(found, exact)
