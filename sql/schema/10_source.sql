@@ -81,7 +81,7 @@ ALTER TABLE ONLY tracestore_data.document
 
 CREATE INDEX document_by_family ON tracestore_data.document USING btree (family_id, collection_id);
 
-CREATE INDEX document_by_manifest_bucket ON tracestore_data.document USING btree (collection_id, tracestore_data.manifest_bucket(doc_id));
+CREATE INDEX document_by_manifest_bucket ON tracestore_data.document USING btree (tracestore_data.manifest_bucket(doc_id), collection_id);
 
 CREATE TRIGGER document_keeps_its_id BEFORE UPDATE OF doc_key, collection_id, doc_id ON tracestore_data.document FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 

@@ -230,7 +230,7 @@ COMMENT ON COLUMN tracestore_data.manifest_entry.chunk_count IS 'How many chunks
 ALTER TABLE ONLY tracestore_data.manifest_entry
     ADD CONSTRAINT manifest_entry_pk PRIMARY KEY (index_id, version_key, added_build);
 
-CREATE INDEX manifest_entry_added ON tracestore_data.manifest_entry USING btree (index_id, added_build);
+CREATE INDEX manifest_entry_added ON tracestore_data.manifest_entry USING btree (index_id, added_build, version_key);
 
 CREATE INDEX manifest_entry_closed ON tracestore_data.manifest_entry USING btree (index_id, removed_build) WHERE (removed_build IS NOT NULL);
 

@@ -80,6 +80,16 @@ def test_a_first_build_embeds_every_text_once_and_a_second_does_nothing(guides: 
     assert spans(guides, GUIDES[0].doc_id) == [(34, 125), (126, 168), (181, 288), (301, 388), (389, 423)]
 
 
+def test_a_first_build_reads_an_entry_of_its_manifest_once_a_chunk(guides: Connection) -> None:
+    made = make(guides)
+    assert made.chunks > 4 * made.documents > 400
+    guides.execute("select pg_stat_force_next_flush()")
+    read = one(guides, "select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'manifest_entry'")
+    # The foreign key of each chunk looks for one entry. An index that begins as the primary key does and has not all of
+    # its columns would find the entries of the whole build.
+    assert read < 3 * made.chunks
+
+
 @pytest.mark.parametrize("change", [edit_sentence, insert_sentence])
 def test_one_changed_sentence_is_one_call(conn: Connection, change: Callable[[Guide], Guide]) -> None:
     register_guides(conn, GUIDES[:40])
