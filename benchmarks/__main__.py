@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from benchmarks import build_write, chunkers, no_op_build, search_exact, through_time
+from benchmarks import build_write, chunkers, hybrid, no_op_build, search_exact, through_time
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 
@@ -26,6 +26,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None], tuple[str, ...]]] = {
     "build-write": ("Write phase of a build against a plain COPY", build_write.main, ()),
     "no-op-build": ("A build that finds nothing to do", no_op_build.main, ()),
     "search-exact": ("Exact search against a bare scan", search_exact.main, ()),
+    "hybrid": ("Vectors, words and both, on questions with known answers", hybrid.main, ()),
     "through-time": ("Builds through time", through_time.main, ()),
 }
 

@@ -54,7 +54,7 @@ begin
     if v_key in ('dense_weight', 'lexical_weight') then
       if jsonb_typeof(v_value) <> 'number' or not v_value::numeric between 0 and v_highest::numeric then
         raise exception using errcode = 'TS001', message = format('option %s is not a number from 0 to 1000', v_key),
-          detail = left(v_value::text, 200), hint = 'Weights are relative; both are 1 by default.';
+          detail = left(v_value::text, 200), hint = 'Weights are relative; by default words weigh 2 and vectors 1.';
       end if;
     elsif jsonb_typeof(v_value) <> 'number' or v_value::numeric <> trunc(v_value::numeric)
       or not v_value::numeric between 1 and v_highest::numeric then
