@@ -1,4 +1,4 @@
--- requires: make_searcher, nearest_chunks, filtered_chunks, search_graph, search_options, served_build_at
+-- requires: make_searcher, nearest_chunks, filtered_chunks, visible_chunks, labels_hide_documents, search_graph, search_options, served_build_at
 create type tracestore.dense_result as (
   near tracestore.near_chunk[],
   dense_path text,
@@ -16,14 +16,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_result tracestore.dense_result;
+  v_way text := case when wanted is null then 'vectors first' else 'filter first' end;
 begin
-  if wanted is null then
+  if wanted is null and tracestore.few_are_visible(served.index_id, served.build_id) then
+    v_way := 'visible first';
+    v_result.near := tracestore.visible_chunks(served.index_id, served.build_id, unit_query, match_count, null);
+  elsif wanted is null then
     v_result.near := tracestore.nearest_chunks(served.index_id, served.build_id, unit_query, match_count);
   else
     v_result.near := tracestore.filtered_chunks(served.index_id, served.build_id, unit_query, match_count, wanted);
   end if;
   v_result.dense_path := 'exact';
-  v_result.path := concat('exact: ', case when wanted is null then 'vectors first' else 'filter first' end, '; ' || why);
+  v_result.path := concat('exact: ', v_way, '; ' || why);
   return v_result;
 end
 $$;
@@ -147,7 +151,8 @@ begin
   if v_vectors * served.dimension <= 1000000 then
     return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'small index');
   end if;
-  if not (wanted is null) then
+  -- Labels that hide documents are a filter too.
+  if not (wanted is null) or tracestore.labels_hide_documents() then
     -- What the filter keeps of the neighbourhood tells more than what it keeps of the corpus, and costs one scan. Three
     -- times as many as asked have to be seen: the nearest of fewer may lie behind what the graph reached.
     v_enough := 3 * match_count;

@@ -139,6 +139,26 @@ end
 $$;
 comment on function tracestore.evidence_statement(bigint) is 'Internal to make_searcher: reads the evidence of the chunks that were found.';
 
+create function tracestore.admit_readers(function_name text)
+returns void
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_role text;
+begin
+  execute format('revoke all on function tracestore.%I from public', function_name);
+  foreach v_role in array array['tracestore_reader', 'tracestore_writer', 'tracestore_auditor'] loop
+    if to_regrole(v_role) is not null then
+      execute format('grant execute on function tracestore.%I to %I', function_name, v_role);
+    end if;
+  end loop;
+end
+$$;
+comment on function tracestore.admit_readers(text) is
+  'Internal to make_searcher: lets the roles that read call a function made between two upgrades, and nobody else.';
+
 -- As the owner: who writes builds need not be able to make functions. What it makes follows from the settings of the index.
 create function tracestore.make_searcher(index_id bigint)
 returns void
@@ -172,6 +192,7 @@ begin
     $function$,
     'evidence_' || index_id, v_attributes, tracestore.evidence_statement(index_id));
   execute format('comment on function tracestore.%I is %L', 'evidence_' || index_id, format('Evidence of chunks of index %s.', index_id));
+  perform tracestore.admit_readers('evidence_' || index_id);
   if v_storage = '' then
     return;
   end if;
@@ -194,6 +215,7 @@ begin
       -- The order of half precision is not that of full precision: every candidate is ranked again.
       rtrim(tracestore.ann_statement(index_id, v_dimension, v_storage, v_all or v_storage = 'halfvec')));
     execute format('comment on function tracestore.%I is %L', v_name, format('Approximate scan of index %s.', index_id));
+    perform tracestore.admit_readers(v_name);
   end loop;
 end
 $$;

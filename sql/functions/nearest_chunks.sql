@@ -1,4 +1,4 @@
--- requires: near_chunk, filtered_chunks, visible_chunks
+-- requires: near_chunk, filtered_chunks
 create function tracestore.nearest_chunks(
   index_id bigint, build_id bigint, unit_query @vector@.vector, match_count integer)
 returns tracestore.near_chunk[]
@@ -15,10 +15,6 @@ declare
   v_last numeric;
   v_width integer;
 begin
-  if tracestore.few_are_visible(index_id, build_id) then
-    -- Members first: whether a vector may be seen is a question to the chunks that have it.
-    return tracestore.visible_chunks(index_id, build_id, unit_query, match_count, null);
-  end if;
   -- Vectors first: 102 ms for 100k x 256, where joining first takes 212 to 500 ms. A second width is tried because
   -- the nearest vectors may belong to chunks of other builds or to suppressed documents.
   foreach v_width in array array[greatest(200, 4 * match_count), greatest(2000, 20 * match_count)] loop

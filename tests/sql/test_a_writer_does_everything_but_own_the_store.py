@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -10,10 +11,15 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.access import role, session_of
-from tests.building import Counting, make
+from tests.building import COLLECTION, Counting, make, register, settings_of
+from tests.corpus import publish
 from tests.databases import require_superuser
 from tests.small_store import answers, make_store
+from tracestore.build import build
+from tracestore.build.reindex import reindex
+from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection, connect
+from tracestore.errors import StoreError
 from tracestore.store import verify_build
 
 
@@ -176,3 +182,32 @@ def test_a_build_of_a_writer_goes_through_tables_of_its_session(writer: Connecti
     assert (again.documents, again.chunks, again.embedding_calls) == (30, 30, 1)
     # And one right after the other in a transaction of the caller's.
     assert make(writer, Counting()).created is False
+
+
+def test_a_writer_makes_the_search_indexes_of_a_new_index(writer: Connection, dsn: str) -> None:
+    settings = replace(settings_of(Counting()), ann=AnnSettings("hnsw"))
+    for number in range(30):
+        register(writer, f"doc {number}", f"text {number}")
+    made = build(writer, COLLECTION, Counting(), settings)
+    assert made.not_indexed == ()
+    valid = "select name, valid from tracestore.search_indexes(1) order by name"
+    wanted = [("embedding_1_ann", True), ("embedding_1_lexemes", True)]
+    assert writer.execute(valid.encode()).fetchall() == wanted
+    assert writer.execute("select actor = session_user from tracestore_data.graph_event").fetchall() == [
+        (True,)
+    ]
+    for name in ("embedding_1_ann", "embedding_1_lexemes", "embedding_1_pkey", "x", None):
+        assert refused(writer, "select tracestore.make_search_index(1, %s)", name) == "TS003"
+    # On a served index it takes the owner, whose build says nothing of it.
+    with connect(dsn) as owner:
+        owner.execute("drop index tracestore_data.embedding_1_ann")
+        publish(owner, "live", made.build_id)
+        report = build(writer, COLLECTION, Counting(), settings)
+        assert [reason.split(" ")[0] for reason in report.not_indexed] == ["embedding_1_ann"]
+        assert build(owner, COLLECTION, Counting(), settings).not_indexed == ()
+        assert owner.execute(valid.encode()).fetchall() == wanted
+    with pytest.raises(StoreError, match="renewing a graph is for the owner"):
+        reindex(writer, 1)
+    assert writer.execute("select count(*) from tracestore.builds where state = 'building'").fetchone() == (
+        0,
+    )

@@ -42,6 +42,8 @@ def names(conn: Connection, query: str, *parameters: object) -> set[str]:
 
 
 def test_everybody_has_nothing(conn: Connection) -> None:
+    register(conn, "doc", "text")
+    make(conn, Counting())  # makes functions and tables of its own
     assert (
         names(
             conn,

@@ -43,8 +43,8 @@ def ensure_search_indexes(conn: Connection, index_id: int, progress: Progress) -
     """Make the search indexes that are missing or were left unfinished; return why some could not be made.
 
     Needs an autocommit connection of its own session. Searches go on meanwhile: exactly, until the index is there.
-    Waits while another process makes one. Who does not own the tables makes what is missing, at once, and leaves what
-    was left unfinished to the owner.
+    Waits while another process makes one. Who does not own the tables makes what is missing while the index is not
+    served; CREATE INDEX CONCURRENTLY cannot be done for somebody else.
     """
     if is_owner(conn):
         _drop_leftovers(conn, index_id)
@@ -55,11 +55,17 @@ def ensure_search_indexes(conn: Connection, index_id: int, progress: Progress) -
     if row is not None and row[0]:
         return []
     refusals = []
+    beside_searches = _is_served(conn, index_id)
     for wanted in search_indexes(conn, index_id):
         if wanted.refusal is not None and not wanted.valid:
             refusals.append(wanted.refusal)
+        elif not wanted.valid and not is_owner(conn) and (beside_searches or wanted.valid is False):
+            refusals.append(
+                f"{wanted.name} is missing in an index that is served, or was left unfinished; the owner of the store"
+                " makes it with its next `tracestore build`"
+            )
         elif not wanted.valid:
-            _make(conn, index_id, wanted, wanted.name, progress, concurrently=_is_served(conn, index_id))
+            _make(conn, index_id, wanted, wanted.name, progress, concurrently=beside_searches)
     return refusals
 
 
