@@ -52,6 +52,8 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
     "50_access": (
         "role_label",
         "known_label",
+        "caller_key",
+        "caller_pass",
         "visible_document",
         "visible_version",
         "visible_content",

@@ -172,6 +172,52 @@ $$;
 comment on function tracestore_data.outer_role() is
   'The role of the session, after SET ROLE and SET SESSION AUTHORIZATION, whatever function runs as whoever; nobody can set it to a role that is not theirs.';
 
+create table tracestore_data.caller_key (
+  singleton boolean primary key default true,
+  secret bytea not null,
+  constraint caller_key_is_one_row check (singleton)
+);
+comment on table tracestore_data.caller_key is 'One row that nobody but the owner reads: what makes a caller_pass impossible to forge.';
+comment on column tracestore_data.caller_key.singleton is 'Always true; keeps the table to one row.';
+comment on column tracestore_data.caller_key.secret is 'Random bytes.';
+insert into tracestore_data.caller_key (secret) values (sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+alter table tracestore_data.caller_key enable row level security;
+
+create function tracestore_data.pass_of(role name, secret bytea)
+returns bytea
+language sql
+stable
+parallel safe
+-- Of this session and this transaction: one that somebody kept is worth nothing later. Twice, so that it cannot be extended.
+return sha256(secret || sha256(convert_to(
+  role::text || ' ' || pg_backend_pid() || ' ' || extract(epoch from transaction_timestamp())::text, 'UTF8')));
+comment on function tracestore_data.pass_of(name, bytea) is 'What proves to a function that runs as the owner which role called it.';
+
+-- In a view the current role is its reader, while its tables are read as the owner; in a function only one of the two can be had.
+create view tracestore_data.caller_pass with (security_barrier) as
+select current_user::name as role, tracestore_data.pass_of(current_user, k.secret) as pass
+from tracestore_data.caller_key k;
+comment on view tracestore_data.caller_pass is 'The current role and the proof that it is.';
+
+create function tracestore_data.labels_of_caller(role name, pass bytea)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+  if (pass = (select tracestore_data.pass_of(role, k.secret) from tracestore_data.caller_key k)) is not true then
+    raise exception using errcode = '42501', message = format('this is not the pass of role %s', quote_nullable(role)),
+      hint = 'Call tracestore.search().';
+  end if;
+  return tracestore_data.labels_visible_to(role);
+end
+$$;
+comment on function tracestore_data.labels_of_caller(name, bytea) is
+  'Internal to functions that run as the owner: the labels of whoever called one, null for everything; an error without its pass.';
+
 create function tracestore_data.every_label_is_in(labels text[])
 returns boolean
 language plpgsql

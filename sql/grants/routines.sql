@@ -4,7 +4,7 @@ revoke all on all functions in schema tracestore, tracestore_data from public;
 do $$
 declare
   v_owners constant text[] := array[
-    'grant_label', 'revoke_label', 'labels_visible_to', 'admit_readers', 'drop_searcher',
+    'grant_label', 'revoke_label', 'labels_visible_to', 'labels_of_caller', 'admit_readers', 'drop_searcher',
     'drop_index', 'drop_partitions', 'lower_levels', 'sweep_chunks', 'sweep_embeddings',
     'forget_samples_of_empty_tables'];
   v_function record;

@@ -17,6 +17,7 @@ begin
     from pg_catalog.pg_class c
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where c.relnamespace = 'tracestore_data'::pg_catalog.regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+      and c.relname <> 'caller_key'
     group by c.oid, c.relkind
   loop
     if pg_catalog.to_regrole('tracestore_auditor') is not null then
@@ -37,7 +38,7 @@ begin
        tracestore_data.graph_event, tracestore_data.role_label to tracestore_reader',
     -- What the policies ask.
     'select on tracestore_data.visible_document, tracestore_data.visible_version, tracestore_data.visible_content,
-       tracestore_data.visible_member to tracestore_reader',
+       tracestore_data.visible_member, tracestore_data.caller_pass to tracestore_reader',
     -- Not why, nor by whom.
     'select (suppression_id, doc_key, version_key, kind, epoch, suppressed_at, lifted_epoch, lifted_at)
        on tracestore_data.suppression to tracestore_reader',

@@ -68,6 +68,32 @@ CREATE TRIGGER known_label_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 ALTER TABLE tracestore_data.known_label ENABLE ROW LEVEL SECURITY;
 
 -- ----------------------------------------------------------------------------------------------------
+-- caller_key
+
+CREATE TABLE tracestore_data.caller_key (
+    singleton boolean DEFAULT true NOT NULL,
+    secret bytea NOT NULL,
+    CONSTRAINT caller_key_is_one_row CHECK (singleton)
+);
+COMMENT ON TABLE tracestore_data.caller_key IS 'One row that nobody but the owner reads: what makes a caller_pass impossible to forge.';
+COMMENT ON COLUMN tracestore_data.caller_key.singleton IS 'Always true; keeps the table to one row.';
+COMMENT ON COLUMN tracestore_data.caller_key.secret IS 'Random bytes.';
+
+ALTER TABLE ONLY tracestore_data.caller_key
+    ADD CONSTRAINT caller_key_pkey PRIMARY KEY (singleton);
+
+ALTER TABLE tracestore_data.caller_key ENABLE ROW LEVEL SECURITY;
+
+-- ----------------------------------------------------------------------------------------------------
+-- caller_pass
+
+CREATE VIEW tracestore_data.caller_pass WITH (security_barrier='true') AS
+ SELECT CURRENT_USER AS role,
+    tracestore_data.pass_of(CURRENT_USER, secret) AS pass
+   FROM tracestore_data.caller_key k;
+COMMENT ON VIEW tracestore_data.caller_pass IS 'The current role and the proof that it is.';
+
+-- ----------------------------------------------------------------------------------------------------
 -- visible_document
 
 CREATE VIEW tracestore_data.visible_document WITH (security_barrier='true') AS

@@ -39,41 +39,20 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.is_page_map(pages jsonb, char_count integer) IS 'True for [[first code point, "label"], ...] whose numbers are whole, never fall and lie within the text.';
 
-CREATE FUNCTION tracestore_data.labels_visible_to(role name) RETURNS text[]
-    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-#variable_conflict use_variable
-declare
-  v_all boolean;
-begin
-  select r.rolsuper or r.rolbypassrls
-    or pg_has_role(r.oid, (select c.relowner from pg_class c where c.oid = 'tracestore_data.document'::regclass), 'usage')
-    or coalesce(pg_has_role(r.oid, to_regrole('tracestore_auditor'), 'usage'), false)
-    or coalesce(pg_has_role(r.oid, to_regrole('tracestore_writer'), 'usage'), false)
-  into v_all
-  from pg_roles r where r.rolname = role;
-  if v_all then
-    return null;
-  end if;
-  -- A role that does not exist has none.
-  return array(
-    select distinct l.label from tracestore_data.role_label l
-    where l.revoked_at is null and v_all is not null
-      and pg_has_role(role, to_regrole(quote_ident(l.role)), 'usage'));
-end
-$$;
-COMMENT ON FUNCTION tracestore_data.labels_visible_to(role name) IS 'The labels a role may read; null: everything. For functions that run as the owner, where the current role says nothing of the caller.';
-
-CREATE FUNCTION tracestore_data.outer_role() RETURNS name
+CREATE FUNCTION tracestore_data.labels_of_caller(role name, pass bytea) RETURNS text[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+#variable_conflict use_variable
 begin
-  return case current_setting('role') when 'none' then session_user else current_setting('role') end::name;
+  if (pass = (select tracestore_data.pass_of(role, k.secret) from tracestore_data.caller_key k)) is not true then
+    raise exception using errcode = '42501', message = format('this is not the pass of role %s', quote_nullable(role)),
+      hint = 'Call tracestore.search().';
+  end if;
+  return tracestore_data.labels_visible_to(role);
 end
 $$;
-COMMENT ON FUNCTION tracestore_data.outer_role() IS 'The role of the session, after SET ROLE and SET SESSION AUTHORIZATION, whatever function runs as whoever; nobody can set it to a role that is not theirs.';
+COMMENT ON FUNCTION tracestore_data.labels_of_caller(role name, pass bytea) IS 'Internal to functions that run as the owner: the labels of whoever called one, null for everything; an error without its pass.';
 
 CREATE FUNCTION tracestore_data.manifest_bucket(doc_id text) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -335,6 +314,32 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.has_role(role text) IS 'Whether the current role has the privileges of another; false where there is no such role.';
 
+CREATE FUNCTION tracestore_data.labels_visible_to(role name) RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_variable
+declare
+  v_all boolean;
+begin
+  select r.rolsuper or r.rolbypassrls
+    or pg_has_role(r.oid, (select c.relowner from pg_class c where c.oid = 'tracestore_data.document'::regclass), 'usage')
+    or coalesce(pg_has_role(r.oid, to_regrole('tracestore_auditor'), 'usage'), false)
+    or coalesce(pg_has_role(r.oid, to_regrole('tracestore_writer'), 'usage'), false)
+  into v_all
+  from pg_roles r where r.rolname = role;
+  if v_all then
+    return null;
+  end if;
+  -- A role that does not exist has none.
+  return array(
+    select distinct l.label from tracestore_data.role_label l
+    where l.revoked_at is null and v_all is not null
+      and pg_has_role(role, to_regrole(quote_ident(l.role)), 'usage'));
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.labels_visible_to(role name) IS 'The labels a role may read; null: everything. For functions that run as the owner, where the current role says nothing of the caller.';
+
 CREATE FUNCTION tracestore_data.note_labels() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -347,6 +352,21 @@ begin
 end
 $$;
 COMMENT ON FUNCTION tracestore_data.note_labels() IS 'Keeps known_label complete.';
+
+CREATE FUNCTION tracestore_data.outer_role() RETURNS name
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  return case current_setting('role') when 'none' then session_user else current_setting('role') end::name;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.outer_role() IS 'The role of the session, after SET ROLE and SET SESSION AUTHORIZATION, whatever function runs as whoever; nobody can set it to a role that is not theirs.';
+
+CREATE FUNCTION tracestore_data.pass_of(role name, secret bytea) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN sha256((secret || sha256(convert_to((((((role)::text || ' '::text) || pg_backend_pid()) || ' '::text) || (EXTRACT(epoch FROM transaction_timestamp()))::text), 'UTF8'::name))));
+COMMENT ON FUNCTION tracestore_data.pass_of(role name, secret bytea) IS 'What proves to a function that runs as the owner which role called it.';
 
 CREATE FUNCTION tracestore_data.readable_labels() RETURNS text[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE

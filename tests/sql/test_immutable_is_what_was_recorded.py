@@ -311,6 +311,7 @@ UNSOUND = {
     "embedding_is_live_or_without_vector": "insert into tracestore_data.embedding (index_id, content_key, vec, vec_sha256, live) "
     "values (1, sha256('x'), '[1,0]', sha256('y'), false)",
     "newest_manifest_has_256_digests": "update tracestore_data.newest_manifest set digests = digests[2:]",
+    "caller_key_is_one_row": "insert into tracestore_data.caller_key values (false, 'x')",
     "role_label_names_a_role": "insert into tracestore_data.role_label (role, label) values ('', 'x')",
     "revoking_is_complete": "insert into tracestore_data.role_label (role, label, revoked_at) values ('r', 'x', now())",
     "alias_turn_counts_from_one": "insert into tracestore_data.alias_turn values ('x', 0)",

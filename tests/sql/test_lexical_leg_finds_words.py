@@ -166,7 +166,10 @@ def test_the_heading_above_is_searched_too(conn: Connection) -> None:
 @pytest.mark.parametrize("k", [None, 0, -1, 10_001])
 def test_a_count_that_makes_no_sense_is_refused(store: Connection, k: int | None) -> None:
     with pytest.raises(psycopg.Error) as caught:
-        store.execute("select tracestore.lexical_candidates(1, 1, 'word', %s, null, null)", [k])
+        store.execute(
+            "select tracestore.lexical_candidates(1, 1, 'word', %s, null, p.role, p.pass) from tracestore_data.caller_pass p",
+            [k],
+        )
     assert caught.value.sqlstate == "TS001"
 
 
