@@ -58,6 +58,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "visible_version",
         "visible_content",
         "visible_member",
+        "visible_vector",
     ),
 }
 RULES = "90_rules"

@@ -14,6 +14,8 @@ declare
   v_fetched integer;
   v_last numeric;
   v_width integer;
+  -- The policy of embedding looks each row up, which is right for a few of them and not for all.
+  v_vectors text := case when row_security_active('tracestore_data.embedding') then 'visible_vector' else 'embedding' end;
 begin
   -- Vectors first: 102 ms for 100k x 256, where joining first takes 212 to 500 ms. A second width is tried because
   -- the nearest vectors may belong to chunks of other builds or to suppressed documents.
@@ -22,7 +24,7 @@ begin
       $query$
       with near as materialized (
         select e.content_key, (e.vec operator(@vector@.<#>) $1) + 0 as distance
-        from tracestore_data.embedding e
+        from tracestore_data.%2$s e
         where e.index_id = %1$s
         -- The sum matches no index: this scan is exact whatever indexes there are.
         order by (e.vec operator(@vector@.<#>) $1) + 0
@@ -56,7 +58,7 @@ begin
         array(select row(m.version_key, m.ordinal, m.added_build, m.distance_key)::tracestore.near_chunk
               from member m
               order by m.distance_key, m.doc_id collate "C", m.version_seq, m.ordinal, m.span_start)
-      $query$, index_id)
+      $query$, index_id, v_vectors)
     into v_fetched, v_last, v_nearest
     using unit_query, build_id, match_count, v_width;
     -- Complete when all vectors were seen, or when the last hit is strictly nearer than the last vector

@@ -38,7 +38,7 @@ begin
        tracestore_data.graph_event, tracestore_data.role_label to tracestore_reader',
     -- What the policies ask.
     'select on tracestore_data.visible_document, tracestore_data.visible_version, tracestore_data.visible_content,
-       tracestore_data.visible_member, tracestore_data.caller_pass to tracestore_reader',
+       tracestore_data.visible_vector, tracestore_data.visible_member, tracestore_data.caller_pass to tracestore_reader',
     -- Not why, nor by whom.
     'select (suppression_id, doc_key, version_key, kind, epoch, suppressed_at, lifted_epoch, lifted_at)
        on tracestore_data.suppression to tracestore_reader',

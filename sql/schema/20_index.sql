@@ -343,7 +343,8 @@ CREATE POLICY embedding_is_deleted ON tracestore_data.embedding FOR DELETE USING
 
 CREATE POLICY embedding_is_read ON tracestore_data.embedding FOR SELECT USING ((( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
    FROM tracestore_data.visible_content c
-  WHERE ((c.index_id = embedding.index_id) AND (c.content_key = embedding.content_key))))));
+  WHERE ((c.index_id = embedding.index_id) AND (c.content_key = embedding.content_key))
+ OFFSET 0))));
 
 -- ----------------------------------------------------------------------------------------------------
 -- chunk

@@ -150,3 +150,16 @@ CREATE VIEW tracestore_data.visible_member WITH (security_barrier='true') AS
      JOIN tracestore_data.embedding e ON (((e.index_id = c.index_id) AND (e.content_key = c.content_key))))
   WHERE ((d.labels = '{}'::text[]) OR (d.labels && ( SELECT tracestore_data.readable_labels() AS readable_labels)));
 COMMENT ON VIEW tracestore_data.visible_member IS 'The chunks and vectors of documents the current role may see by their labels, once for each membership of their version: what an exact search of a reader reads.';
+
+-- ----------------------------------------------------------------------------------------------------
+-- visible_vector
+
+CREATE VIEW tracestore_data.visible_vector WITH (security_barrier='true') AS
+ SELECT index_id,
+    content_key,
+    vec
+   FROM tracestore_data.embedding e
+  WHERE (( SELECT tracestore_data.sees_every_document() AS sees_every_document) OR (EXISTS ( SELECT
+           FROM tracestore_data.visible_content c
+          WHERE ((c.index_id = e.index_id) AND (c.content_key = e.content_key)))));
+COMMENT ON VIEW tracestore_data.visible_vector IS 'The vectors that a chunk has that the current role may see, for who reads all of an index: looked up or hashed, as the planner sees fit.';

@@ -313,6 +313,7 @@ _ECHO = {
     "combine_digests(text,bytea[])",
     "encode_member(text,text,text,text,bytea)",
     "length_prefixed(text)",
+    "tracestore_data.pass_of(name,bytea)",
     "whole_characters(bytea)",
 }
 

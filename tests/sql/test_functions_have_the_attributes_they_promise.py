@@ -38,7 +38,14 @@ DEFINERS = {
     "make_search_index",
 }
 # Read with the rights of the owner and hold the condition on labels themselves; policies ask them.
-OWN_VIEWS = {"visible_document", "visible_version", "visible_content", "visible_member", "caller_pass"}
+OWN_VIEWS = {
+    "visible_document",
+    "visible_version",
+    "visible_content",
+    "visible_member",
+    "visible_vector",
+    "caller_pass",
+}
 
 
 def names(conn: Connection, condition: str) -> set[str]:
