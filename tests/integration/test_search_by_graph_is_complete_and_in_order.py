@@ -106,11 +106,17 @@ def test_any_number_of_hits_is_complete(lab: Lab, mode: str, k: int) -> None:
 
 @pytest.mark.parametrize("label", ["every-2", "every-10", "every-100"])
 def test_a_filter_keeps_the_number_and_the_order(lab: Lab, label: str) -> None:
+    missed = 0
     for query in lab.queries(10, seed=6):
         wanted = lab.ask(query, "exact", filter={"labels": [label]})
         assert len(wanted) == COUNT or label == "every-100"
-        assert same(lab.ask(query, "auto", filter={"labels": [label]}), wanted)
+        found = lab.ask(query, "auto", filter={"labels": [label]})
+        assert len(found) == len(wanted)
+        assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+        missed += len({hit.citation for hit in wanted} - {hit.citation for hit in found})
         assert len(lab.ask(query, "ann", filter={"labels": [label]})) == len(wanted)
+    # pgvector draws the centres of IVFFlat's lists at random: of six trainings each missed up to 3 of 400, no graph any.
+    assert missed <= (3 if lab.kind == "ivfflat" else 0)
 
 
 def test_the_settings_of_the_caller_are_left_alone(lab: Lab) -> None:
