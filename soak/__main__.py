@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import crashes, history, publish_crashes, stateful, switching
+from soak import crashes, history, lexical, publish_crashes, stateful, switching
 
 if __name__ == "__main__":
-    sys.exit(max([soak.main() for soak in (crashes, history, publish_crashes, stateful, switching)]))
+    sys.exit(max([soak.main() for soak in (crashes, history, lexical, publish_crashes, stateful, switching)]))

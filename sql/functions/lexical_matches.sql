@@ -195,6 +195,9 @@ begin
     raise exception using errcode = 'TS001', message = 'match_count is not between 1 and 10000, or an argument is null',
       detail = format('match_count = %s', match_count), hint = 'Call tracestore.search.';
   end if;
+  if cardinality(lexemes) = 0 then
+    return '{}';
+  end if;
   v_words := tracestore.lexical_words(index_id, build_id, lexemes, readable);
   loop
     v_texts := tracestore.promising_texts(
