@@ -39,6 +39,8 @@ app = typer.Typer(
             "hold": "retention:hold",
             "release": "retention:release",
             "gc": "retention:gc",
+            "gold": "gold:app",
+            "eval": "evaluation:evaluation",
             "index": "indexes:app",
             "reindex": "indexes:reindex",
             "alias": "builds:alias_app",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, TextIO
 from uuid import UUID
 
 _discarding = False
@@ -59,6 +59,11 @@ def discard() -> None:
 def warn(text: str) -> None:
     """Write a line to stderr."""
     print(text, file=sys.stderr)
+
+
+def write_with(write: Callable[[TextIO], None]) -> None:
+    """Let a function write data to stdout."""
+    write(sys.stdout)
 
 
 def emit_json(value: object) -> None:

@@ -60,6 +60,15 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "visible_member",
         "visible_vector",
     ),
+    "60_evaluation": (
+        "gold_set",
+        "gold_item",
+        "gold_anchor",
+        "evaluation",
+        "evaluation_item",
+        "evaluation_hit",
+        "evaluation_metric",
+    ),
 }
 RULES = "90_rules"
 

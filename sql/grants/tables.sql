@@ -42,6 +42,9 @@ begin
     -- Not why, nor by whom.
     'select (suppression_id, doc_key, version_key, kind, epoch, suppressed_at, lifted_epoch, lifted_at)
        on tracestore_data.suppression to tracestore_reader',
+    -- Policies show a reader no row of these; without the privilege a view over them would be an error and not empty.
+    'select on tracestore_data.gold_set, tracestore_data.gold_item, tracestore_data.gold_anchor, tracestore_data.evaluation,
+       tracestore_data.evaluation_item, tracestore_data.evaluation_hit, tracestore_data.evaluation_metric to tracestore_reader',
     -- Not the words.
     'select (index_id, content_key, vec, vec_sha256, live, truncated) on tracestore_data.embedding to tracestore_reader',
     -- What is updated, or locked, which needs the same.
@@ -62,6 +65,9 @@ begin
     'update (vec, vec_sha256, lexemes, live, truncated) on tracestore_data.embedding to tracestore_writer',
     'update (build_id, alias_event_id) on tracestore_data.alias to tracestore_writer',
     'update (switches) on tracestore_data.alias_turn to tracestore_writer',
+    'update (name) on tracestore_data.gold_set to tracestore_writer',
+    'update (query, retired_at, retired_by, retire_reason) on tracestore_data.gold_item to tracestore_writer',
+    'update (quote, prefix, suffix) on tracestore_data.gold_anchor to tracestore_writer',
     'delete on tracestore_data.build, tracestore_data.chunk, tracestore_data.embedding, tracestore_data.alias to tracestore_writer']
   loop
     if pg_catalog.to_regrole((pg_catalog.regexp_match(v_statement, '\w+$'))[1]) is not null then

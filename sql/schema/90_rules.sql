@@ -243,6 +243,51 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_document_version() IS 'Keeps versions immutable, except for erasure and for states set by events.';
 
+CREATE FUNCTION tracestore_data.guard_gold_anchor() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op = 'DELETE'
+     or (new.gold_anchor_id, new.gold_item_id, new.doc_key, new.family_id, new.quote_position, new.valid_from, new.valid_to)
+        is distinct from (old.gold_anchor_id, old.gold_item_id, old.doc_key, old.family_id, old.quote_position, old.valid_from, old.valid_to)
+     or num_nonnulls(new.quote, new.prefix, new.suffix) > 0
+     or not exists (
+        select from tracestore_data.suppression s join tracestore_data.document d using (doc_key)
+        where s.kind = 'erased' and (d.doc_key = old.doc_key or d.family_id = old.family_id)) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('anchor %s is a record and cannot be changed', old.gold_anchor_id),
+      hint = 'Import the changed question under the same question_id; words leave through tracestore.erase().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_gold_anchor() IS 'An anchor loses its words by erasure; nothing else changes.';
+
+CREATE FUNCTION tracestore_data.guard_gold_item() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op = 'DELETE'
+     or (new.gold_item_id, new.gold_set_id, new.question_id, new.slices, new.split, new.added_at, new.actor)
+        is distinct from (old.gold_item_id, old.gold_set_id, old.question_id, old.slices, old.split, old.added_at, old.actor)
+     or (old.retired_at is null and new.retired_by <> session_user)
+     or (old.retired_at is not null and (new.retired_at, new.retired_by, new.retire_reason)
+        is distinct from (old.retired_at, old.retired_by, old.retire_reason))
+     or (new.query is distinct from old.query and (new.query is not null or exists (
+        select from tracestore_data.gold_anchor a where a.gold_item_id = old.gold_item_id and a.quote is not null))) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('gold item %s is a record: it can be retired once, nothing else changes', old.gold_item_id),
+      hint = 'Import the changed question under the same question_id; use tracestore.retire_gold().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_gold_item() IS 'A gold item is only retired; its question goes when all its anchors were erased.';
+
 CREATE FUNCTION tracestore_data.guard_role_label() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

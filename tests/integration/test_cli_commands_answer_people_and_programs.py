@@ -50,6 +50,11 @@ def store(module_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Store:
     (handbook / "travel.md").write_text(TRAVEL.replace("60", "75"))
     cli("ingest", handbook, "--collection", "h")
     second = cli("build", "h", "--json").json  # no settings: the only index there is
+    (folder / "gold.csv").write_text(
+        "query,doc_id,anchor,slice\nHow many days of leave?,leave.md,Everybody has 30 days.,time\n"
+        "What does a day pay?,travel.md,A day of travel pays up to 60 euros.,money\n"
+    )
+    cli("gold", "import", "gold.csv", "--name", "g", "--collection", "h")
     hits = cli("search", "main", "euros a day of travel", "--as-of", "B-1", "--json").json["hits"]
     return Store(cli, ingested, first, second, hits[0]["citation"])
 
@@ -160,6 +165,28 @@ def test_verify_names_its_checks_and_details_only_what_fails(store: Store) -> No
     assert all(re.fullmatch(r"ok    [a-z ]+", line) for line in lines)
 
 
+def test_evaluations_read_as_figures(store: Store) -> None:
+    said = store.cli("eval", "B-1", "--gold", "g", "--trec", "trec").out
+    assert re.search(r"^all +hit@1 +2 +1.000 +0.342 .. 1.000 +1.000 .. 1.000 .. 1.000$", said, re.MULTILINE)
+    run = (store.cli.folder / "trec" / "run.txt").read_text().splitlines()
+    assert run[0].split()[:2] + run[0].split()[3:] == ["q1", "Q0", "1", "-1", "tracestore"]
+    later = store.cli("eval", "B-2", "--gold", "g").out
+    assert "1 questions were not asked: no version in the build has their words" in later
+    stale = store.cli("gold", "stale", "g", "--collection", "h").out.splitlines()
+    assert stale[:3] == ["1 stale question", "", "q2  no current version has its words"]
+    assert stale[-1].startswith("+ A day of travel pays up to 75 euros.  [travel.md@")
+    exported = store.cli("gold", "export", "g", "--collection", "h", "--format", "csv").out.splitlines()
+    assert exported[1] == "q1,How many days of leave?,leave.md,,Everybody has 30 days.,,,,time,test,,"
+    assert store.cli.error("eval", "B-1", "--gold", "f", expect=3).startswith(
+        "error: collection 'h' has no gold set 'f'"
+    )
+    assert "nothing says which" in store.cli.error(
+        "gold", "retire", "g", "--collection", "h", "--reason", "r", expect=2
+    )
+    unknown = store.cli.error("gold", "retire", "g", "q9", "--collection", "h", "--reason", "r", expect=3)
+    assert unknown.startswith("error: gold set 'g' asks no question 'q9'")
+
+
 # Commands of which other files show the JSON, each with a server that it may stop.
 ELSEWHERE = {"ingest", "build", "search", "resolve", "show", "chunks", "manifest"}
 ELSEWHERE |= {
@@ -187,6 +214,23 @@ WITH_JSON: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "withdraw": (("withdraw", "leave.md", "--collection", "h", "--reason", "r"), {"withdrawn"}),
     "restore": (("restore", "leave.md", "--collection", "h", "--reason", "r"), {"restored"}),
     "db upgrade": (("db", "upgrade"), {"api_version", "store_id"}),
+    "gold import": (
+        ("gold", "import", "gold.csv", "--name", "g", "--collection", "h"),
+        {"added", "replaced", "unchanged"},
+    ),
+    "gold list": (("gold", "list"), {"collection", "gold_set", "questions", "retired", "created_at"}),
+    "gold stale": (
+        ("gold", "stale", "g", "--collection", "h"),
+        {"question_id", "query", "reason", "anchors", "suggestion"},
+    ),
+    "eval": (
+        ("eval", "B-1", "--gold", "g"),
+        {"evaluation_id", "build_id", "index_version", "figures", "outcomes", "misses"},
+    ),
+    "gold retire": (
+        ("gold", "retire", "g", "q2", "--collection", "h", "--reason", "r"),
+        {"gold_set", "retired"},
+    ),
     "erase": (("erase", "leave.md", "--collection", "h", "--reason", "r"), {"erased"}),
 }
 

@@ -14,6 +14,8 @@ from tracestore.db import Connection
 from tracestore.embedders.base import Kind, Vector, embed_query
 from tracestore.embedders.hashing import HashEmbedder
 from tracestore.errors import EmbeddingError
+from tracestore.evaluation import Anchor, GoldAnchor, GoldQuestion, gold_question
+from tracestore.quality import find_gold_set, import_gold, items_of
 
 PAGE = (ROOT / "docs" / "erasure.md").read_text("utf-8")
 MARK = "zqxv"  # in every word that has to go, and in no other
@@ -23,8 +25,12 @@ TEXTS = [
 ]
 SURVIVOR = "# Other\n\nNothing to hide.\n"
 
+BREAK = "\n\n"
+
 # Types whose values hold no text and no hash of one.
-_PLAIN = ("bigint", "integer", "boolean", "timestamp with time zone", "date", "uuid")
+_PLAIN = (
+    "bigint", "integer", "double precision", "bigint[]", "integer[]", "boolean", "timestamp with time zone", "date", "uuid",
+)  # fmt: skip
 _COLUMNS = """
     select coalesce(parent.relname, c.relname), c.oid::regclass::text, quote_ident(a.attname)
     from pg_class c
@@ -85,8 +91,24 @@ def fill(conn: Connection) -> list[int]:
         builds += [make(conn, model).build_id for model in (Counting(), HashEmbedder(16, "b"))]
     with pytest.raises(EmbeddingError, match=MARK):
         make(conn, Quoting(16, "c"))
+    _ask_about(conn)
     conn.execute("analyze")
     return builds
+
+
+def _ask_about(conn: Connection) -> None:
+    """Import questions about both documents; those about the letter quote it, in several ways."""
+    quote = f"The {MARK}body number 2 says so."
+    about = [
+        GoldAnchor(Anchor(quote, f"letter{BREAK}", f"{BREAK}## Common"), "letter"),
+        GoldAnchor(Anchor("number 2", f"{MARK}body "), None, "letter"),
+        GoldAnchor(Anchor(f"{MARK}body number 0 says so."), "letter"),
+    ]
+    questions = [GoldQuestion(f"{MARK}question {place}", (anchor,)) for place, anchor in enumerate(about)]
+    survivor = gold_question("Is there anything to hide?", "other", "Nothing to hide.")
+    import_gold(
+        conn, COLLECTION, "gold", [*questions, survivor, GoldQuestion("both", (about[0], *survivor.anchors))]
+    )
 
 
 EVERYWHERE = {
@@ -100,17 +122,22 @@ EVERYWHERE = {
     "document_version.pages",
     "document_version.source_uri",
     "embedding.lexemes",
+    "gold_anchor.prefix",
+    "gold_anchor.quote",
+    "gold_item.query",
 }
 
 
 def test_an_erased_document_is_in_no_column_of_any_table(conn: Connection) -> None:
     builds = fill(conn)
     assert places(conn, MARK) == EVERYWHERE
-    assert elsewhere(conn, MARK) == ["builds", "chunks", "document_versions", "documents"]
+    assert elsewhere(conn, MARK) == ["builds", "chunks", "document_versions", "documents", "gold_items"]
     store.erase(conn, COLLECTION, "letter", reason="request 4711")
     assert places(conn, MARK) == set()
     assert elsewhere(conn, MARK) == []
     assert places(conn, "4711") == {"suppression.reason"}
+    left = items_of(conn, find_gold_set(conn, COLLECTION, "gold"))
+    assert [item.question.query for item in left] == ["Is there anything to hide?", "both"]
     for build_id in builds:
         assert faults(conn, build_id) == []
 
@@ -119,7 +146,11 @@ def test_an_erased_version_leaves_only_titles_while_another_is_kept(conn: Connec
     fill(conn)
     store.erase(conn, COLLECTION, "letter", "1")
     assert places(conn, "body number 1") == set()
-    assert places(conn, "body number 2") == {"document_version.content"}
+    store.erase(conn, COLLECTION, "letter", "0")
+    assert places(conn, "body number 0") == set()
+    assert places(conn, "question 0") == places(conn, "question 1") == {"gold_item.query"}
+    assert places(conn, "question 2") == set()
+    assert places(conn, "body number 2") == {"document_version.content", "gold_anchor.quote"}
     assert places(conn, f"{MARK}title 1") == {"document_event.new_value", "document_event.old_value"}
 
 

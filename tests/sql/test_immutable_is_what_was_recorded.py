@@ -20,6 +20,10 @@ def store(conn: Connection) -> Connection:
     register_words(conn, "c", "a", ["two"], version_id="2", title="B")
     publish(conn, "live", build(conn, "c", embedder).build_id)
     conn.execute("select tracestore.withdraw('c', 'b', 'test')")
+    conn.execute(
+        "select tracestore.add_gold_items(tracestore.open_gold_set('c', 'g'),"
+        """ '[{"question_id": "1", "query": "q", "slices": [], "split": "test", "anchors": [{"doc_id": "a", "anchor": "two"}]}]')"""
+    )
     return conn
 
 
@@ -67,6 +71,17 @@ REFUSED = [
     E + "chunk_1 set span_start = 0", E + "chunk_1 set removed_build = null",
     E + "embedding set vec = '[0,1]'", E + "embedding set lexemes = ''", E + "embedding set content_key = sha256('x')", E + "embedding_1 set vec = '[0,1]'",
     E + "embedding set truncated = true", E + "embedding set vec_sha256 = sha256('x')",
+    E + "gold_set set name = 'x'", "delete from tracestore_data.gold_set",
+    E + "gold_item set query = 'x'", E + "gold_item set query = null", E + "gold_item set slices = '{x}'", E + "gold_item set split = 'tune'",
+    E + "gold_item set retired_at = now(), retired_by = 'somebody else', retire_reason = 'x'",
+    "delete from tracestore_data.gold_item", "truncate tracestore_data.gold_item cascade",
+    E + "gold_anchor set quote = 'x'", E + "gold_anchor set quote = null", E + "gold_anchor set prefix = 'x'", E + "gold_anchor set doc_key = 2",
+    "delete from tracestore_data.gold_anchor", "truncate tracestore_data.gold_anchor",
+    *(
+        statement.format(table, column)
+        for table, column in (("evaluation", "depth"), ("evaluation_item", "occurrences"), ("evaluation_hit", "rank"), ("evaluation_metric", "questions"))
+        for statement in ("delete from tracestore_data.{0}", "update tracestore_data.{0} set {1} = 7", "truncate tracestore_data.{0} cascade")
+    ),
     E + "store set store_id = gen_random_uuid()", "delete from tracestore_data.store", "truncate tracestore_data.store",
     E + "collection set slug = 'x'", E + "document set doc_id = doc_id || 'x'", E + "document set collection_id = 1",
 ]  # fmt: skip
@@ -82,6 +97,7 @@ def test_every_change_of_a_record_is_refused_with_a_hint(store: Connection) -> N
 def test_nothing_is_refused_that_the_store_itself_does(store: Connection) -> None:
     for statement in (
         "update tracestore_data.collection set title = 'x'",
+        "update tracestore_data.gold_item set retired_at = now(), retired_by = session_user, retire_reason = 'x'",
         "update tracestore_data.document set title = 'x'",
         "update tracestore_data.embedding set live = false, vec = null, lexemes = null",
         "update tracestore_data.build set level = 'chunks' where build_id = 1",
@@ -236,7 +252,56 @@ def supersession(**changed: str) -> str:
     return f"insert into tracestore_data.supersession (doc_key, {', '.join(row)}) values (1, {', '.join(row.values())})"
 
 
+def gold_item(**changed: str) -> str:
+    """Return an INSERT of a question, sound unless told otherwise."""
+    row = {"question_id": "'2'", "query": "'q'", "slices": "'{}'", "split": "'test'"} | changed
+    return f"insert into tracestore_data.gold_item (gold_set_id, {', '.join(row)}) values (1, {', '.join(row.values())})"
+
+
+def gold_anchor(**changed: str) -> str:
+    """Return an INSERT of an anchor, sound unless told otherwise."""
+    row = {"doc_key": "1", "quote": "'two'"} | changed
+    return f"insert into tracestore_data.gold_anchor (gold_item_id, {', '.join(row)}) values (1, {', '.join(row.values())})"
+
+
+def evaluation(**changed: str) -> str:
+    """Return an INSERT of an evaluation, sound unless told otherwise."""
+    row = {
+        "mode": "'exact'", "hybrid": "false", "depth": "10", "paths": "'{}'", "suppression_epoch": "1", "api_sha256": "sha256('x')",
+        "started_at": "now()", "search_seconds": "1",
+    } | changed  # fmt: skip
+    return f"insert into tracestore_data.evaluation (build_id, gold_set_id, {', '.join(row)}) values (2, 1, {', '.join(row.values())})"
+
+
+def evaluation_item(**changed: str) -> str:
+    """Return an INSERT of a question of an evaluation, sound unless told otherwise."""
+    row = {"outcome": "'asked'"} | changed
+    return f"insert into tracestore_data.evaluation_item (evaluation_id, gold_item_id, {', '.join(row)}) values (1, 1, {', '.join(row.values())})"
+
+
+def metric(**changed: str) -> str:
+    """Return an INSERT of a figure, sound unless told otherwise."""
+    row = {
+        "questions": "1",
+        "value": "1",
+        "worst": "0",
+        "expected": "0.5",
+        "best": "1",
+        "low": "0",
+        "high": "1",
+    } | changed
+    return (
+        f"insert into tracestore_data.evaluation_metric (evaluation_id, slice, metric, {', '.join(row)})"
+        f" values (1, '', 'hit@1', {', '.join(row.values())})"
+    )
+
+
 SOUND = [
+    gold_item(),
+    gold_anchor(),
+    evaluation(),
+    evaluation_item(),
+    metric(),
     version(),
     chunk(),
     building(),
@@ -314,6 +379,34 @@ UNSOUND = {
     "caller_key_is_one_row": "insert into tracestore_data.caller_key values (false, 'x')",
     "role_label_names_a_role": "insert into tracestore_data.role_label (role, label) values ('', 'x')",
     "revoking_is_complete": "insert into tracestore_data.role_label (role, label, revoked_at) values ('r', 'x', now())",
+    "gold_set_name_is_an_id": "insert into tracestore_data.gold_set (collection_id, name) values (1, '')",
+    "question_id_is_citable": gold_item(question_id="''"),
+    "query_is_not_empty": gold_item(query="''"),
+    "slices_are_named": gold_item(slices="'{\"\"}'"),
+    "gold_split_is_known": gold_item(split="'train'"),
+    "retirement_is_complete": gold_item(retired_at="now()"),
+    "anchor_is_in_a_document_or_a_family": gold_anchor(family_id="'f'"),
+    "anchor_quote_is_not_empty": gold_anchor(quote="''"),
+    "anchor_context_goes_with_its_quote": gold_anchor(quote="null", prefix="'x'"),
+    "anchor_position_is_not_negative": gold_anchor(quote_position="-1"),
+    "anchor_ends_after_it_began": gold_anchor(valid_from="'2025-01-01'", valid_to="'2025-01-01'"),
+    "evaluation_mode_is_known": evaluation(mode="'fast'"),
+    "evaluation_depth_is_possible": evaluation(depth="0"),
+    "evaluation_options_is_an_object": evaluation(options="'[]'"),
+    "evaluation_split_is_known": evaluation(split="'train'"),
+    "evaluation_paths_is_an_object": evaluation(paths="'[]'"),
+    "evaluation_digest_is_sha256": evaluation(api_sha256="'x'"),
+    "outcome_is_known": evaluation_item(outcome="'lost'"),
+    "miss_is_known": evaluation_item(miss="'bad luck'"),
+    "border_is_known": evaluation_item(border="'green'"),
+    "occurrences_is_not_negative": evaluation_item(occurrences="-1"),
+    "relevant_chunks_have_version_and_ordinal": evaluation_item(relevant_versions="'{1}'"),
+    "beyond_is_part_of_the_tie": evaluation_item(relevant_beyond="1"),
+    "hit_rank_starts_at_one": "insert into tracestore_data.evaluation_hit (evaluation_id, gold_item_id, rank, version_key, ordinal, span_start, span_end,"
+    " context_start, context_end, score, is_relevant, in_context) values (1, 1, 0, 1, 0, 0, 1, 0, 1, 1, true, true)",
+    "metric_is_of_questions": metric(questions="0"),
+    "metric_lies_in_its_tie_interval": metric(worst="2"),
+    "metric_interval_is_in_order": metric(low="2"),
     "alias_turn_counts_from_one": "insert into tracestore_data.alias_turn values ('x', 0)",
     "alias_name_is_an_id": "insert into tracestore_data.alias values ('.', 1, 1, 1, 1)",
     "embedding_is_of_index_1": "insert into tracestore_data.embedding_1 (index_id, content_key, vec, vec_sha256) values (2, sha256('x'), '[1,0]', sha256('y'))",

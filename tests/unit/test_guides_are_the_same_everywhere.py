@@ -16,7 +16,7 @@ from tracestore.demo.guides import (
     make_questions,
 )
 from tracestore.errors import InputError
-from tracestore.evaluation import GoldItem
+from tracestore.evaluation import gold_question
 
 GUIDES = make_guides()
 
@@ -34,11 +34,15 @@ def test_the_guides_have_their_fingerprint() -> None:
 
 def test_the_questions_have_their_fingerprint() -> None:
     questions = make_questions(GUIDES)
-    parts = ((item.query, item.doc_id, item.anchor, item.slice) for item in questions)
+    parts = (
+        (item.query, anchor.doc_id or "", anchor.words.quote, *item.slices)
+        for item in questions
+        for anchor in item.anchors
+    )
     assert fingerprint(*(part for question in parts for part in question)) == (
         "3e8df2c18f48a4572f3de9214bc6853d5a6607791f05be06c304d042b0775a47"
     )
-    assert Counter(item.slice for item in questions) == {"ret": 47, "war": 33, "ship": 40}
+    assert Counter(item.slices[0] for item in questions) == {"ret": 47, "war": 33, "ship": 40}
 
 
 def test_the_first_guide_reads_as_described() -> None:
@@ -58,7 +62,7 @@ def test_the_first_guide_reads_as_described() -> None:
 
 
 def test_the_first_question_reads_as_described() -> None:
-    assert make_questions(GUIDES)[0] == GoldItem(
+    assert make_questions(GUIDES)[0] == gold_question(
         "How many days does standard shipping take for Tunelo?",
         "tunelo",
         "Standard shipping takes 14 days.",

@@ -26,17 +26,18 @@ from tracestore.demo.guides import (
 )
 from tracestore.embedders.base import embed_passages, embed_query
 from tracestore.evaluation import (
-    GoldItem,
+    GoldQuestion,
     Metric,
+    Place,
     RankedItem,
     Ranking,
     Score,
     anchor_spans,
+    find_answer,
     hit_at,
     mean_over,
     order_key,
     reciprocal_rank,
-    relevant,
 )
 from tracestore.recipes import load_embedder
 
@@ -110,12 +111,14 @@ def build(
     return Index(passages, np.stack([vector for vector in vectors if vector is not None]))
 
 
-def judge(hit: Passage, item: GoldItem) -> bool:
-    anchors = anchor_spans(hit.guide.text, item.anchor) if hit.guide.doc_id == item.doc_id else ()
-    return relevant(hit.guide.doc_id, hit.span, item, anchors)
+def judge(hit: Passage, item: GoldQuestion) -> bool:
+    if hit.guide.doc_id != item.anchors[0].doc_id:
+        return False
+    place = Place(1, anchor_spans(hit.guide.text, item.anchors[0].words.quote))
+    return find_answer([place], {1: [(hit.ordinal, hit.span)]}).border is None
 
 
-def ask(index: Index, gold: Sequence[GoldItem] = GOLD, *, recipe_id: str = "hash:128:a") -> Run:
+def ask(index: Index, gold: Sequence[GoldQuestion] = GOLD, *, recipe_id: str = "hash:128:a") -> Run:
     embedder = load_embedder(recipe_id)
     found = [index.search(embed_query(embedder, item.query)) for item in gold]
     rankings = tuple(
@@ -207,7 +210,7 @@ def test_top_1_misses_are_other_guides() -> None:
         for item, hits, hit in zip(GOLD, run.hits, answered(run, HIT_1), strict=True)
         if not hit
     ]
-    same_document = sum(top.guide.doc_id == item.doc_id for item, top in missed)
+    same_document = sum(top.guide.doc_id == item.anchors[0].doc_id for item, top in missed)
     assert (len(missed) - same_document, same_document) == (69, 2)
 
 
@@ -216,7 +219,7 @@ def test_top_1_misses_are_other_guides() -> None:
 )
 def test_figures_by_kind_of_question(kind: str, figures: tuple[float, float]) -> None:
     rankings = [
-        ranking for item, ranking in zip(GOLD, run_of(20).rankings, strict=True) if item.slice == kind
+        ranking for item, ranking in zip(GOLD, run_of(20).rankings, strict=True) if item.slices == (kind,)
     ]
     assert tuple(round(mean_over(metric, rankings).mean.value, 2) for metric in (HIT_1, HIT_5)) == figures
 
@@ -285,7 +288,7 @@ def test_labels_by_anchor_survive_another_budget_and_labels_by_ordinal_do_not() 
 
 def test_quality_does_not_notice_a_failed_cleanup() -> None:
     touched = {guide.doc_id for guide in GUIDES[:4]}
-    gold = [item for item in GOLD if item.doc_id not in touched]
+    gold = [item for item in GOLD if item.anchors[0].doc_id not in touched]
     assert len(gold) == 117
     healthy = make_changes(GUIDES).apply(GUIDES)
     for guides in (healthy, (*healthy, *GUIDES[:4])):

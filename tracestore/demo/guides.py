@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracestore.errors import InputError
-from tracestore.evaluation import GoldItem
+from tracestore.evaluation import GoldQuestion, gold_question
 
 _SYLLABLES = ("ka", "lo", "mi", "ra", "ze", "tu", "vo", "ne", "si", "pa", "do", "fu")
 _SYLLABLES_A_NAME = 3
@@ -72,17 +72,19 @@ def make_guides(count: int = 300, seed: int = 7) -> tuple[Guide, ...]:
     return tuple(_make_guide(name, draw) for name in sorted(names))
 
 
-def make_questions(guides: Sequence[Guide], count: int = 120, seed: int = 11) -> tuple[GoldItem, ...]:
+def make_questions(guides: Sequence[Guide], count: int = 120, seed: int = 11) -> tuple[GoldQuestion, ...]:
     """Return one question each about ``count`` of the guides, in the order drawn."""
     if not 1 <= count <= len(guides):
         raise InputError(f"{len(guides)} guides give 1 to {len(guides)} questions, not {count}")
     draw = random.Random(seed)
     by_id = {guide.doc_id: guide for guide in guides}
-    items: list[GoldItem] = []
+    items: list[GoldQuestion] = []
     for doc_id in draw.sample(sorted(by_id), count):
         guide = by_id[doc_id]
         kind = draw.choice(list(_QUESTIONS))
-        items.append(GoldItem(_QUESTIONS[kind].format(name=guide.name), doc_id, guide.answers[kind], kind))
+        items.append(
+            gold_question(_QUESTIONS[kind].format(name=guide.name), doc_id, guide.answers[kind], kind)
+        )
     return tuple(items)
 
 

@@ -17,10 +17,10 @@ from tracestore.demo.guides import (
     make_guides,
     make_questions,
 )
-from tracestore.demo.measure import Measured, measure
 from tracestore.embedders.base import Embedder, embed_query
 from tracestore.errors import RecipeMismatch
 from tracestore.ingest import SourceDocument, ingest
+from tracestore.quality import Evaluation, evaluate, find_gold_set, import_gold
 from tracestore.recipes import load_embedder
 from tracestore.types import Hit
 
@@ -29,6 +29,7 @@ Say = Callable[[str], None]
 ALIAS = "guides"
 RECIPE = "hash:128:a"
 LEXICAL = "english"
+METRICS = ("hit@1", "hit@5", "MRR@10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,6 @@ class Demo:
         self._say = say
         self.guides = make_guides()
         self.gold = make_questions(self.guides)
-        self.texts = {(guide.doc_id, guide.version_id): guide.text for guide in self.guides}
         self.collection = self._free_name()
 
     def run(self) -> None:
@@ -92,12 +92,13 @@ class Demo:
         self._say(
             "words cross header  chunks          hit@1                          hit@5                         MRR@10"
         )
+        import_gold(self._conn, self.collection, ALIAS, self.gold)
+        gold_set = find_gold_set(self._conn, self.collection, ALIAS)
         shown: BuildReport | None = None
         for row in GRID:
             embedder, settings = row.load()
             report = build(self._conn, self.collection, embedder, settings)
-            measured = measure(self._conn, report.build_id, embedder, self.gold, self.texts)
-            self._say(_grid_line(row, report, measured))
+            self._say(_grid_line(row, report, evaluate(self._conn, report.build_id, gold_set)))
             if row is _SHOWN:
                 shown = report
         assert shown is not None
@@ -180,13 +181,14 @@ class Demo:
         item = self.gold[1]
         embedder, _ = _SHOWN.load()
         vector = embed_query(embedder, item.query)
-        only = {"doc_id": [item.doc_id]}
+        doc_id = item.anchors[0].doc_id or ""
+        only = {"doc_id": [doc_id]}
         before = store.search(self._conn, self.collection, vector, RECIPE, 1, filter=only)
-        store.erase(self._conn, self.collection, item.doc_id, before[0].version_id, reason="demo")
+        store.erase(self._conn, self.collection, doc_id, before[0].version_id, reason="demo")
         found = store.resolve(self._conn, before[0].citation)
         after = store.search(self._conn, self.collection, vector, RECIPE, 1, filter=only)
         self._say("")
-        self._say(f"{item.doc_id} {before[0].version_id} is erased")
+        self._say(f"{doc_id} {before[0].version_id} is erased")
         self._say(f"resolve: {found.status}, {found.reason}; search finds {len(after)} of its passages")
 
     def _ingest(self, guides: Sequence[Guide]) -> None:
@@ -217,10 +219,10 @@ class Demo:
         return next(name for name in names if name not in taken)
 
 
-def _grid_line(row: Configuration, report: BuildReport, measured: Measured) -> str:
+def _grid_line(row: Configuration, report: BuildReport, evaluation: Evaluation) -> str:
     cells = []
-    for score, reference in zip(measured.scores, row.reference[1:], strict=True):
-        mean = score.mean
+    for metric, reference in zip(METRICS, row.reference[1:], strict=True):
+        mean = evaluation.figure(metric)
         cells.append(f"{mean.value:.3f} [{mean.worst:.3f} .. {mean.best:.3f}] {reference}")
     flags = f"{'yes' if row.cross_section else 'no':>5} {'yes' if row.header else 'no':>6}"
     return f"{row.max_words:>5} {flags}  {report.chunks:>6}  " + "   ".join(cells)

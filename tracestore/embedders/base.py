@@ -79,6 +79,17 @@ def embed_passages(
     Not embeddable are blank texts, which never reach the model, and texts the model answers with zero.
     Any other defect of an answer is an :class:`EmbeddingError` that names the texts.
     """
+    return _in_batches(embedder, texts, "passage", batch_size)
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> list[Vector | None]:
+    """Embed many queries in batches, as :func:`embed_passages` does passages; ``None``: without a direction."""
+    return _in_batches(embedder, texts, "query", None)
+
+
+def _in_batches(
+    embedder: Embedder, texts: Sequence[str], kind: Kind, batch_size: int | None
+) -> list[Vector | None]:
     size = preferred_batch(embedder) if batch_size is None else batch_size
     if size < 1:
         raise InputError(f"the batch size must be at least 1, not {size}")
@@ -86,7 +97,7 @@ def embed_passages(
     wanted = [position for position, text in enumerate(texts) if not is_blank(text)]
     for start in range(0, len(wanted), size):
         positions = wanted[start : start + size]
-        vectors = _checked(embedder, [texts[position] for position in positions], positions, "passage")
+        vectors = _checked(embedder, [texts[position] for position in positions], positions, kind)
         for position, vector in zip(positions, vectors, strict=True):
             found[position] = vector
     return found

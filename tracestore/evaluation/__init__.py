@@ -1,30 +1,47 @@
 """Retrieval metrics with tie intervals, and the gold questions they are measured on; pure, no database.
 
-A new metric is one file that returns a ``Metric`` (see ``hit.py``).
+A new metric is one file that returns a ``Metric`` (see ``hit.py``). Intervals over questions and paired tests are in
+``intervals`` and ``paired``, which import scipy.
 """
 
-from tracestore.evaluation.gold import GoldCheck, GoldItem, anchor_spans, check_gold, load_gold, relevant
+from tracestore.evaluation.anchors import Anchor, Located, anchor_spans, locate
+from tracestore.evaluation.gold import GoldAnchor, GoldQuestion, gold_question
+from tracestore.evaluation.gold_file import load_gold, parse_gold, write_csv, write_jsonl
 from tracestore.evaluation.hit import hit_at
-from tracestore.evaluation.mean import Score, mean_over
+from tracestore.evaluation.judging import Answer, Place, find_answer
+from tracestore.evaluation.mean import Score, mean_of, mean_over
+from tracestore.evaluation.ndcg import ndcg_at
 from tracestore.evaluation.order import order_key, sort_key
 from tracestore.evaluation.ranking import Metric, RankedItem, Ranking, TieInterval
+from tracestore.evaluation.recall import recall_at
 from tracestore.evaluation.reciprocal_rank import reciprocal_rank
 
 __all__ = [
-    "GoldCheck",
-    "GoldItem",
+    "Anchor",
+    "Answer",
+    "GoldAnchor",
+    "GoldQuestion",
+    "Located",
     "Metric",
+    "Place",
     "RankedItem",
     "Ranking",
     "Score",
     "TieInterval",
     "anchor_spans",
-    "check_gold",
+    "find_answer",
+    "gold_question",
     "hit_at",
     "load_gold",
+    "locate",
+    "mean_of",
     "mean_over",
+    "ndcg_at",
     "order_key",
+    "parse_gold",
+    "recall_at",
     "reciprocal_rank",
-    "relevant",
     "sort_key",
+    "write_csv",
+    "write_jsonl",
 ]

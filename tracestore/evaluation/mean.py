@@ -38,10 +38,12 @@ def mean_over(metric: Metric, rankings: Sequence[Ranking | None]) -> Score:
         )
     scores = tuple(_NOTHING if ranking is None else metric.score(ranking) for ranking in rankings)
     missing = tuple(position for position, ranking in enumerate(rankings) if ranking is None)
-    return Score(metric.name, _mean(scores), scores, missing)
+    return Score(metric.name, mean_of(scores), scores, missing)
 
 
-def _mean(scores: Sequence[TieInterval]) -> TieInterval:
+def mean_of(scores: Sequence[TieInterval]) -> TieInterval:
+    """Average each of the four for itself."""
+
     def of(part: Callable[[TieInterval], float]) -> float:
         return fsum(map(part, scores)) / len(scores)  # fsum: the mean does not hang on the questions' order
 

@@ -23,12 +23,20 @@ class Ranking:
     """The judged hits of one question, in store order; equal keys are a tie.
 
     ``complete`` says that the list holds everything the search could return. Otherwise the list was cut, and its last
-    tie may go on behind the cut.
+    tie may go on behind the cut. ``relevant_total`` is how many relevant passages there are to be found; None: as many
+    as the list holds.
     Raises InputError when keys are not finite or fall along the list.
     """
 
     items: tuple[RankedItem, ...]
     complete: bool
+    relevant_total: int | None = None
+
+    @property
+    def answers(self) -> int:
+        """How many relevant passages there are to be found."""
+        found = sum(item.relevant for item in self.items)
+        return found if self.relevant_total is None else self.relevant_total
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(item.key) for item in self.items):
