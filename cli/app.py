@@ -28,6 +28,7 @@ app = typer.Typer(
             "builds": "builds:builds",
             "manifest": "builds:manifest",
             "verify": "builds:verify",
+            "check": "gates:check",
             "publish": "builds:publish",
             "documents": "documents:documents",
             "withdraw": "documents:withdraw",
@@ -44,6 +45,8 @@ app = typer.Typer(
             "index": "indexes:app",
             "reindex": "indexes:reindex",
             "alias": "builds:alias_app",
+            "gate": "gates:gate_app",
+            "canary": "gates:canary_app",
             "db": "db:app",
         }
     ),

@@ -10,13 +10,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from tracestore import store
 from tracestore.build import BuildOptions, BuildReport
 from tracestore.build import build as run_build
 from tracestore.build.choose import Wanted, choose
 from tracestore.build.history import build_history
 from tracestore.build.run import Progress as OnProgress
 from tracestore.errors import InputError
+from tracestore.gates.publish import check_and_publish
 
 from . import output
 from .connection import open_store
@@ -99,7 +99,7 @@ def build(
         event = None
         try:
             if publish is not None:
-                event = store.publish(conn, publish, report.build_id)
+                event = check_and_publish(conn, publish, report.build_id)
         finally:  # the build is there, whatever publishing says
             show_report(report, None if event is None else publish, event, as_json)
 

@@ -116,17 +116,25 @@ def publish(
     beside: Annotated[
         bool, typer.Option("--beside", help="Keep what the alias serves for other recipes.")
     ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Although it did not pass its gates; needs --reason, is on record."),
+    ] = False,
     reason: Reason = None,
     as_json: AsJson = False,
 ) -> None:
     """Let an alias serve a build, from one moment to the next.
+
+    Where its collection has gates, the build has to have passed them; exit code 4 if not.
 
     Example: tracestore publish B-7 --alias main --expect B-6
     """
     build_id = parse_build_id(build)
     expected = None if expect is None else parse_build_id(expect)
     with open_store() as conn:
-        event = store.publish(conn, alias, build_id, expected_build_id=expected, beside=beside, reason=reason)
+        event = store.publish(
+            conn, alias, build_id, expected_build_id=expected, beside=beside, reason=reason, force=force
+        )
     if as_json:
         output.emit_json({"index_alias": alias, "build_id": build_id, "alias_event_id": event})
     else:
@@ -176,6 +184,7 @@ def history(
         "occurred_at",
         "actor",
         "reason",
+        "forced",
     )
     output.table(rows, names)
 

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tracestore import retention, store
+from tracestore import retention
 from tracestore.build import BuildOptions
 from tracestore.build.reindex import reindex as renew
+from tracestore.gates.publish import check_and_publish
 
 from . import output
 from .build import progress_bar, show_report
@@ -56,6 +57,6 @@ def reindex(
         event = None
         try:
             if publish is not None:
-                event = store.publish(conn, publish, report.build_id)
+                event = check_and_publish(conn, publish, report.build_id)
         finally:
             show_report(report, None if event is None else publish, event, as_json)

@@ -69,6 +69,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "evaluation_hit",
         "evaluation_metric",
     ),
+    "70_gates": ("gate_floor", "gate_check", "gate_result", "canary"),
 }
 RULES = "90_rules"
 

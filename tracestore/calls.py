@@ -19,6 +19,7 @@ from tracestore.errors import InputError
 from tracestore.types import (
     Build,
     BuildDifference,
+    GateOutcome,
     Hit,
     Member,
     Resolution,
@@ -115,6 +116,29 @@ def verify_build(build_id: int) -> Call[Verification]:
 def diff_builds(a: int, b: int) -> Call[BuildDifference]:
     """Call ``tracestore.diff_builds``."""
     return _call(BuildDifference, "tracestore.diff_builds(%s, %s)", a, b)
+
+
+def gate_structure(build_id: int) -> Call[GateOutcome]:
+    """Call ``tracestore.gate_structure``."""
+    return _call(GateOutcome, "tracestore.gate_structure(%s)", build_id)
+
+
+def gate_current_versions(build_id: int) -> Call[GateOutcome]:
+    """Call ``tracestore.gate_current_versions``."""
+    return _call(GateOutcome, "tracestore.gate_current_versions(%s)", build_id)
+
+
+def gate_near_duplicates(build_id: int, floor: float | None = None) -> Call[GateOutcome]:
+    """Call ``tracestore.gate_near_duplicates``."""
+    return _call(GateOutcome, "tracestore.gate_near_duplicates(%s, %s)", build_id, floor)
+
+
+def gate_change_budget(
+    build_id: int, against: int, documents: float | None = None, read_anew: float | None = None
+) -> Call[GateOutcome]:
+    """Call ``tracestore.gate_change_budget``."""
+    text: LiteralString = "tracestore.gate_change_budget(%s, %s, %s, %s)"
+    return _call(GateOutcome, text, build_id, against, documents, read_anew)
 
 
 def _call(row: type[Row], source: LiteralString, *parameters: object) -> Call[Row]:

@@ -81,10 +81,14 @@ def publish(
     expected_build_id: int | None = None,
     beside: bool = False,
     reason: str | None = None,
+    force: bool = False,
 ) -> int:
-    """Let an alias serve a build, ``beside`` what it serves for other recipes; return the alias event."""
-    query: LiteralString = "select tracestore.publish(index_alias => %s, build_id => %s, expected_build_id => %s, beside => %s, reason => %s)"
-    return _number(conn, query, index_alias, build_id, expected_build_id, beside, reason)
+    """Let an alias serve a build, ``beside`` what it serves for other recipes; return the alias event.
+
+    GateFailed while gates of its collection are open, unless ``force``, which needs a reason and is logged.
+    """
+    query: LiteralString = "select tracestore.publish(index_alias => %s, build_id => %s, expected_build_id => %s, beside => %s, reason => %s, force => %s)"
+    return _number(conn, query, index_alias, build_id, expected_build_id, beside, reason, force)
 
 
 def verify_build(conn: Connection, build_id: int) -> list[Verification]:
@@ -187,6 +191,25 @@ def hold(conn: Connection, build_id: int, reason: str) -> int:
 def release(conn: Connection, build_id: int, reason: str | None = None) -> bool:
     """End the hold on a build; False if there was none."""
     return bool(_number(conn, "select tracestore.release(%s, %s)", build_id, reason))
+
+
+def add_canary(
+    conn: Connection,
+    collection: str,
+    doc_id: str,
+    version_id: str | None = None,
+    *,
+    query: str | None = None,
+    reason: str | None = None,
+) -> int:
+    """Keep watch over a document that no search may return any more; return the canary."""
+    text: LiteralString = "select tracestore.add_canary(%s, %s, %s, %s, %s)"
+    return _number(conn, text, collection, doc_id, version_id, query, reason)
+
+
+def retire_canary(conn: Connection, canary_id: int, *, reason: str | None = None) -> bool:
+    """End a watch; False if it had ended."""
+    return bool(_number(conn, "select tracestore.retire_canary(%s, %s)", canary_id, reason))
 
 
 def supersede(

@@ -155,3 +155,19 @@ class BuildDifference:
     value_a: Any
     value_b: Any
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutcome:
+    """One figure of a build and whether it is good enough; see type ``tracestore.gate_outcome``."""
+
+    gate: str
+    measure: str
+    slice: str
+    gold_set: str
+    against_build_id: int | None
+    ok: bool
+    value: float | None
+    floor: float | None
+    detail: str | None
+    gate_floor_id: int | None

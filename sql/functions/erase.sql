@@ -1,4 +1,4 @@
--- requires: withdraw, lift_suppression, begin_build, add_embeddings, forget_gold
+-- requires: withdraw, lift_suppression, begin_build, add_embeddings, forget_gold, add_canary
 create function tracestore.erase(collection text, doc_id text, version_id text default null, reason text default null)
 returns bigint
 language plpgsql
@@ -39,6 +39,7 @@ begin
   set content = null, erased_at = clock_timestamp(), pages = null, source_uri = null, attributes = '{}'
   where v.version_key = any (v_versions);
   perform tracestore.forget_gold(v_doc);
+  perform tracestore.forget_canaries(v_doc);
   if not exists (select from tracestore_data.document_version v where v.doc_key = v_doc and v.erased_at is null) then
     -- Nothing is left of the document: what people wrote about it goes as well.
     update tracestore_data.document d set title = null where d.doc_key = v_doc;

@@ -1,4 +1,4 @@
--- requires: switch_alias
+-- requires: switch_alias, gates_open
 create function tracestore.publish(
   index_alias text, build_id bigint, expected_build_id bigint default null, reason text default null, force boolean default false,
   beside boolean default false)
@@ -14,6 +14,7 @@ declare
   v_served tracestore_data.alias;
   v_replaced tracestore_data.alias;
   v_other text;
+  v_forced boolean;
 begin
   if not coalesce(tracestore_data.is_citable_id(index_alias), false) then
     raise exception using errcode = 'TS008', message = 'the alias cannot be a name', detail = left(quote_nullable(index_alias), 200),
@@ -60,14 +61,16 @@ begin
   if v_served.build_id = v_build.build_id then
     return v_served.alias_event_id;
   end if;
+  v_forced := tracestore.refuse_open_gates(
+    v_build.build_id, coalesce(v_served.build_id, v_replaced.build_id), coalesce(publish.force, false), publish.reason);
   -- A build of another recipe replaces what the alias served, unless it is published beside it.
   return tracestore.switch_alias(
     index_alias,
     v_build.build_id || array(
       select a.build_id from tracestore_data.alias a
       where publish.beside and a.alias_name = index_alias and a.recipe_key <> v_index.recipe_key),
-    'publish', publish.reason);
+    'publish', publish.reason, v_forced);
 end
 $$;
 comment on function tracestore.publish(text, bigint, bigint, text, boolean, boolean) is
-  'Lets an alias serve a build: one row and one event. With expected_build_id only if that is what it serves now; beside keeps what it serves for other recipes. Returns the event; the same build again changes nothing.';
+  'Lets an alias serve a build: one row and one event. With expected_build_id only if that is what it serves now; beside keeps what it serves for other recipes. Returns the event; the same build again changes nothing. Refused while gates of the collection are open, unless forced with a reason, which is logged.';

@@ -7,7 +7,7 @@ begin atomic
   select relation::regclass
   from (
     select 1 as place, 0::bigint as index_id, to_regclass('tracestore_data.' || name) as relation
-    from unnest(array['document_version', 'document', 'document_event', 'build', 'gold_anchor', 'gold_item']) as name
+    from unnest(array['document_version', 'document', 'document_event', 'build', 'gold_anchor', 'gold_item', 'canary']) as name
     union all
     select 2, i.index_id, to_regclass(format('tracestore_data.%I', kind || '_' || i.index_id))
     from tracestore_data.retrieval_index i

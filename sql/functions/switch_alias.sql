@@ -15,7 +15,7 @@ parallel safe
 return case when lock >> 52 = 1863 then timestamptz '1970-01-01 00:00+00' + (lock & 4503599627370495) * interval '1 microsecond' end;
 comment on function tracestore.moment_of_lock(bigint) is 'Since when a switch holds this advisory lock; null for a lock of somebody else.';
 
-create function tracestore.switch_alias(index_alias text, build_ids bigint[], action text, reason text)
+create function tracestore.switch_alias(index_alias text, build_ids bigint[], action text, reason text, forced boolean default false)
 returns bigint
 language plpgsql
 volatile
@@ -52,8 +52,8 @@ begin
   from gone;
   with added as (
     insert into tracestore_data.alias_event (
-      alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason)
-    select index_alias, i.collection_id, i.recipe_key, switch_alias.action, a.build_id, b.build_id, v_now, switch_alias.reason
+      alias_name, collection_id, recipe_key, action, from_build_id, to_build_id, occurred_at, reason, forced)
+    select index_alias, i.collection_id, i.recipe_key, switch_alias.action, a.build_id, b.build_id, v_now, switch_alias.reason, switch_alias.forced
     from tracestore_data.build b
     join tracestore_data.retrieval_index i using (index_id)
     left join tracestore_data.alias a on a.alias_name = index_alias and a.recipe_key = i.recipe_key
@@ -69,7 +69,7 @@ begin
   return v_event;
 end
 $$;
-comment on function tracestore.switch_alias(text, bigint[], text, text) is
+comment on function tracestore.switch_alias(text, bigint[], text, text, boolean) is
   'Internal to publish, rollback and retire: lets an alias serve exactly these builds, one for each recipe, and writes the events. Returns the last event.';
 
 create function tracestore.lock_alias(index_alias text)

@@ -59,6 +59,7 @@ begin
     'update (state, committed_at, index_version, documents, chunks, not_embeddable, embedding_calls, reused, split, truncated,
        failure, lease_token, lease_expires_at) on tracestore_data.build to tracestore_writer',
     'update (released_at, released_by, release_reason) on tracestore_data.build_hold to tracestore_writer',
+    'update (query, retired_at, retired_by, retire_reason) on tracestore_data.canary to tracestore_writer',
     'update (removed_build) on tracestore_data.manifest_entry to tracestore_writer',
     'update (build_id, digests) on tracestore_data.newest_manifest to tracestore_writer',
     'update (removed_build) on tracestore_data.chunk to tracestore_writer',

@@ -173,6 +173,28 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.guard_build_hold() IS 'A hold is only released.';
 
+CREATE FUNCTION tracestore_data.guard_canary() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op <> 'UPDATE'
+     or (new.canary_id, new.doc_key, new.version_key, new.added_at, new.actor, new.reason)
+        is distinct from (old.canary_id, old.doc_key, old.version_key, old.added_at, old.actor, old.reason)
+     or (new.query is distinct from old.query and (new.query is not null or not exists (
+        select from tracestore_data.suppression s where s.doc_key = old.doc_key and s.kind = 'erased')))
+     or ((new.retired_at, new.retired_by, new.retire_reason) is distinct from (old.retired_at, old.retired_by, old.retire_reason)
+        and (old.retired_at is not null or new.retired_by <> session_user)) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('canary %s is a record: it can be retired once, nothing else changes', old.canary_id),
+      hint = 'Use tracestore.retire_canary().';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_canary() IS 'A canary is only retired; its question goes with an erasure.';
+
 CREATE FUNCTION tracestore_data.guard_document_event() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

@@ -201,6 +201,14 @@ ELSEWHERE |= {
     "reindex",
     "db scrub",
 }
+ELSEWHERE |= {
+    "gate set",
+    "gate list",
+    "gate off",
+    "canary add",
+    "canary list",
+    "canary retire",
+}
 ELSEWHERE |= {f"db {name}" for name in ("up", "down", "status", "destroy")}
 
 # Command line, and the keys of the document or of each of its elements.
@@ -208,6 +216,7 @@ WITH_JSON: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "builds": (("builds",), {"build_id", "build", "collection", "index_version", "state", "served_by"}),
     "documents": (("documents", "h"), {"collection", "doc_id", "version_id", "content_sha256", "withdrawn"}),
     "verify": (("verify", "B-1"), {"build_id", "ok", "checks"}),
+    "check": (("check", "B-1", "--small"), {"build_id", "gate_check_id", "ok", "results"}),
     "publish": (("publish", "B-2", "--alias", "other"), {"index_alias", "build_id", "alias_event_id"}),
     "alias list": (("alias", "list"), {"index_alias", "recipe_id", "build_id", "since"}),
     "alias history": (("alias", "history"), {"index_alias", "action", "build_id", "occurred_at"}),

@@ -17,6 +17,7 @@ IN_SQL = {
     types.ServedBuild: "tracestore.served_build",
     types.Build: "tracestore.builds",
     types.BuildDifference: "tracestore.build_difference",
+    types.GateOutcome: "tracestore.gate_outcome",
 }
 FUNCTIONS = {types.ServedRecipe: "tracestore.served_recipes(text, bigint, timestamptz)"}
 

@@ -24,6 +24,12 @@ def store(conn: Connection) -> Connection:
         "select tracestore.add_gold_items(tracestore.open_gold_set('c', 'g'),"
         """ '[{"question_id": "1", "query": "q", "slices": [], "split": "test", "anchors": [{"doc_id": "a", "anchor": "two"}]}]')"""
     )
+    conn.execute("select tracestore.set_gate('c', 'coverage'), tracestore.add_canary('c', 'b', null, 'two?')")
+    outcome = '[{"gate": "coverage", "measure": "m", "slice": "", "gold_set": "", "ok": true}]'
+    conn.execute(
+        "select tracestore.record_check(2, now(), suppression_epoch, %s) from tracestore_data.store",
+        [outcome],
+    )
     return conn
 
 
@@ -66,6 +72,14 @@ REFUSED = [
     E + "manifest_entry set removed_build = null", E + "manifest_entry set removed_build = 3",
     "delete from tracestore_data.manifest_entry", "truncate tracestore_data.manifest_entry cascade",
     "delete from tracestore_data.graph_event", E + "graph_event set vectors = 1", "truncate tracestore_data.graph_event",
+    *(
+        statement.format(table)
+        for table in ("gate_floor", "gate_check", "gate_result", "canary")
+        for statement in ("delete from tracestore_data.{0}", "truncate tracestore_data.{0} cascade")
+    ),
+    E + "gate_floor set in_force = false", E + "gate_check set checked_at = now()", E + "gate_result set ok = false",
+    E + "canary set query = null", E + "canary set query = 'x'", E + "canary set doc_key = 1", E + "canary set reason = 'x'",
+    E + "canary set retired_at = now(), retired_by = 'somebody else'",
     E + "chunk set span_start = 0", E + "chunk set heading_path = '{x}'", E + "chunk set span_sha256 = sha256('x')", E + "chunk set content_key = null",
     E + "chunk set ordinal = 7", E + "chunk set added_build = 2", E + "chunk set removed_build = null", E + "chunk set byte_end = byte_end",
     E + "chunk_1 set span_start = 0", E + "chunk_1 set removed_build = null",
@@ -350,6 +364,13 @@ UNSOUND = {
     "member_is_current_or_unknown": entry(version_state="'withdrawn'"),
     "chunk_count_is_not_negative": entry(chunk_count="-1"),
     "graph_vectors_is_not_negative": "insert into tracestore_data.graph_event (index_id, definition, vectors, seconds) values (1, 'x', -1, 1)",
+    "gate_of_a_floor_is_known": "insert into tracestore_data.gate_floor (collection_id, gate) values (1, 'x')",
+    "gate_floor_is_a_number": "insert into tracestore_data.gate_floor (collection_id, gate, floor) values (1, 'coverage', 'NaN')",
+    "gate_settings_is_an_object": "insert into tracestore_data.gate_floor (collection_id, gate, settings) values (1, 'coverage', '[]')",
+    "gate_check_digest_is_sha256": "insert into tracestore_data.gate_check (build_id, suppression_epoch, api_sha256, started_at) values (1, 0, 'x', now())",
+    "gate_result_place_starts_at_one": "insert into tracestore_data.gate_result (gate_check_id, place, gate, measure, ok) values (1, 0, 'x', 'x', true)",
+    "canary_query_is_not_empty": "insert into tracestore_data.canary (doc_key, query) values (1, '')",
+    "canary_retirement_is_complete": "insert into tracestore_data.canary (doc_key, retired_at) values (1, now())",
     "manifest_entry_ends_after_it_began": entry(removed_build="2"),
     "embedding_key_is_sha256": embedding("'x'"),
     "vec_hash_is_sha256": embedding(vec_sha256="'x'"),

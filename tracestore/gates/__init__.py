@@ -1,0 +1,16 @@
+"""Gates: what a build has to pass before it is published; ``docs/gates.md`` tells the rules to users."""
+
+from tracestore.gates.check import Check, check_build
+from tracestore.gates.floors import SMALL, STANDARD, Floor, floors_in_force, set_profile
+from tracestore.gates.junit import junit_xml
+
+__all__ = [
+    "SMALL",
+    "STANDARD",
+    "Check",
+    "Floor",
+    "check_build",
+    "floors_in_force",
+    "junit_xml",
+    "set_profile",
+]
