@@ -67,9 +67,9 @@ begin
   if v_texts < 10000 then
     return v_words;
   end if;
-  -- The lists of frequent words are nearly all that a search would read: 2.4 s for 100k texts and nine words, three of them
-  -- in most texts. How frequent a word is shows in the first 500 texts of the build by their hashes: a sample, but the
-  -- same one each time.
+  -- The lists of frequent words are nearly all that a search would read: 1.8 s of processor time for 100k texts and nine
+  -- words, three of them in most texts, and 0.06 s without these. How frequent a word is shows in the first 500 texts of
+  -- the build by their hashes: a sample, but the same one each time.
   execute format(
     $query$
     with sample as materialized (
