@@ -11,7 +11,7 @@ import typer
 from tracestore import store
 from tracestore.db import driver_errors
 from tracestore.errors import InputError
-from tracestore.gates import SMALL, STANDARD, Check, Floor, check_build, junit_xml, set_profile
+from tracestore.gates import SMALL, STANDARD, Check, Floor, check_build, junit_xml, profile_of, set_profile
 from tracestore.gates.check import require_gate
 from tracestore.gates.floors import set_floor
 from tracestore.gates.junit import name_of, say
@@ -131,7 +131,8 @@ def set_(
     with open_store() as conn:
         require_collection(conn, collection)
         if gate is None:
-            set_profile(conn, collection, SMALL if small else STANDARD, reason)
+            chosen = profile_of(conn, collection, SMALL if small else STANDARD)
+            set_profile(conn, collection, chosen, reason)
         else:
             require_gate(gate)
             parsed = _parse_settings(settings)

@@ -13,8 +13,9 @@ from tracestore import store
 from tracestore.build import run as build_run
 from tracestore.build.claims import Claim, Cutter, Text
 from tracestore.db import Connection
-from tracestore.demo.guides import edit_sentence, make_guides
+from tracestore.demo.guides import edit_sentence, make_guides, make_questions
 from tracestore.gates import Check, check_build
+from tracestore.quality import import_gold
 
 GUIDES = make_guides(30)
 EDITED, WITHDRAWN = GUIDES[:2], GUIDES[2]
@@ -214,3 +215,21 @@ def test_two_revisions_in_one_family_are_near_duplicates(module_conn: Connection
 def register_guides_in(conn: Connection, collection: str) -> None:
     for guide in GUIDES[:10]:
         register(conn, guide.doc_id, guide.text, collection=collection, version_id="v1", parser="one")
+
+
+def test_questions_whose_words_moved_away_no_longer_stand(module_conn: Connection) -> None:
+    register_guides_in(module_conn, "moved")
+    make(module_conn, collection="moved")
+    import_gold(module_conn, "moved", "gold", make_questions(GUIDES[:10], 10))
+    standing = "gold: standing"
+    build = make(module_conn, collection="moved").build_id
+    assert failed(check(module_conn, build)) == set()
+    for guide in GUIDES[:10]:
+        text = guide.text.replace("days", "calendar days").replace("months", "full months")
+        register(module_conn, guide.doc_id, text, collection="moved", parser="one")
+    found = check(module_conn, make(module_conn, collection="moved").build_id, small=True)
+    assert failed(found) == {standing}
+    (detail,) = [result.detail for result in found.results if result.gate == "gold"]
+    assert detail == (
+        "0 of 10 questions have an answer in a chunk; the words of 10 are gone, 0 documents absent, 0 answers in no chunk"
+    )

@@ -14,7 +14,8 @@ from tracestore.embedders.recipe import near_match
 from tracestore.errors import InputError
 from tracestore.gates.canaries import gate_canaries
 from tracestore.gates.coverage import gate_coverage
-from tracestore.gates.floors import SMALL, STANDARD, Floor, floors_in_force
+from tracestore.gates.floors import SMALL, STANDARD, Floor, floors_in_force, profile_of
+from tracestore.gates.gold import gate_gold
 from tracestore.gates.model import gate_model
 from tracestore.gates.subject import Subject, find_subject
 from tracestore.gates.tables import (
@@ -34,6 +35,7 @@ GATES: Mapping[str, Gate] = {
     "canaries": gate_canaries,
     "near_duplicates": gate_near_duplicates,
     "model": gate_model,
+    "gold": gate_gold,
     "change_budget": gate_change_budget,
 }
 """Every gate by its name, in the order in which it makes sense to read them."""
@@ -75,7 +77,7 @@ def check_build(
         "select clock_timestamp() as started_at, suppression_epoch from tracestore_data.store",
     )
     subject = find_subject(conn, build_id, alias, embedder)
-    floors = choose_floors(floors_in_force(conn, subject.collection), small, only)
+    floors = choose_floors(subject, small, only)
     results = tuple(outcome for floor in floors for outcome in _run(subject, floor))
     with driver_errors():
         row = conn.execute(
@@ -91,14 +93,26 @@ def check_build(
     return Check(build_id, int(row[0]), results)
 
 
-def choose_floors(in_force: list[Floor], small: bool, only: Collection[str]) -> list[Floor]:
-    """Return what to look at: what is in force, else a profile; of gates asked for by name, their own defaults."""
-    wanted = list(SMALL) if small else [Floor(name) for name in GATES if name in only]
-    if not wanted:
-        return in_force or list(STANDARD)
-    chosen: list[Floor] = []
-    for default in wanted:
-        chosen += [floor for floor in in_force if floor.gate == default.gate] or [default]
+def choose_floors(subject: Subject, small: bool, only: Collection[str]) -> list[Floor]:
+    """Return what to look at: what is in force, else a profile; of gates asked for by name, what is in force of each.
+
+    What is not in force is looked at by the gate's own floor.
+    """
+    in_force = floors_in_force(subject.conn, subject.collection)
+    profile = profile_of(subject.conn, subject.collection, SMALL if small else STANDARD)
+    wanted = [floor for floor in profile if not only or floor.gate in only]
+    if not small and not only:
+        return in_force or wanted
+    set_ones = {floor.gate for floor in in_force}
+    names = [name for name in GATES if name in only or (small and name in {f.gate for f in wanted})]
+    chosen = [
+        floor for name in names for floor in (in_force if name in set_ones else wanted) if floor.gate == name
+    ]
+    if not chosen:
+        raise InputError(
+            f"there is nothing for {', '.join(only)} to look at in {subject.collection}",
+            hint="`tracestore gold import` brings in questions, `tracestore gate set` a floor",
+        )
     return chosen
 
 

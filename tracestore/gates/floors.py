@@ -33,7 +33,10 @@ SMALL: tuple[Floor, ...] = (
     Floor("current_versions"),
     Floor("canaries", settings={"automatic": 2}),
 )
-"""For a small corpus that is searched exactly: spans and manifest, and two looks at what must be gone."""
+"""For a small corpus that is searched exactly: spans and manifest, and two looks at what must be gone.
+
+A profile of a collection also asks whether the questions of its gold sets still stand: see ``profile_of``.
+"""
 
 STANDARD: tuple[Floor, ...] = (
     Floor("structure"),
@@ -44,7 +47,20 @@ STANDARD: tuple[Floor, ...] = (
     Floor("model"),
     Floor("change_budget"),
 )
-"""Every gate that needs neither questions nor a figure of the corpus's own."""
+"""Every gate that needs no figure of the corpus's own."""
+
+STANDING = "standing"
+"""The measure of the gate gold that needs no figure either."""
+
+
+def profile_of(conn: Connection, collection: str, profile: Sequence[Floor]) -> list[Floor]:
+    """Return a profile with what a collection has: each of its gold sets has to stand."""
+    rows = store.table(
+        conn,
+        "select gold_set from tracestore.gold_sets where collection = %s order by gold_set_id",
+        collection,
+    )
+    return [*profile, *(Floor("gold", measure=STANDING, gold_set=row["gold_set"]) for row in rows)]
 
 
 def floors_in_force(conn: Connection, collection: str) -> list[Floor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ from tracestore import store
 from tracestore.db import Connection
 from tracestore.embedders.base import Embedder
 from tracestore.errors import NotFound
+from tracestore.quality import EvaluationOptions, evaluate, find_gold_set
 from tracestore.recipes import load_embedder
 
 
@@ -26,6 +27,7 @@ class Subject:
     settings: dict[str, Any]
     served: Sequence[int]
     given: Embedder | None = None
+    evaluated: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -41,6 +43,15 @@ class Subject:
             f"embedding_{self.index_id}_ann",
         )
         return bool(rows[0]["valid"])
+
+    def evaluation(self, build_id: int, gold_set: str, how: EvaluationOptions) -> int:
+        """Return the evaluation of a build that is as good as one of now, evaluating it if there is none."""
+        key = (build_id, gold_set, repr(how))
+        if key not in self.evaluated:
+            found = find_gold_set(self.conn, self.collection, gold_set)
+            given = self.given if build_id == self.build_id else None
+            self.evaluated[key] = evaluate(self.conn, build_id, found, how, given).evaluation_id
+        return self.evaluated[key]
 
 
 def find_subject(
