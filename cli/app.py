@@ -42,6 +42,7 @@ app = typer.Typer(
             "gc": "retention:gc",
             "gold": "gold:app",
             "eval": "evaluation:evaluation",
+            "compare": "comparison:comparison",
             "index": "indexes:app",
             "reindex": "indexes:reindex",
             "alias": "builds:alias_app",

@@ -172,6 +172,9 @@ def test_evaluations_read_as_figures(store: Store) -> None:
     assert run[0].split()[:2] + run[0].split()[3:] == ["q1", "Q0", "1", "-1", "tracestore"]
     later = store.cli("eval", "B-2", "--gold", "g").out
     assert "1 questions were not asked: no version in the build has their words" in later
+    compared = store.cli("compare", "B-1", "B-2", "--gold", "g").out
+    assert "1 question of gold set g asked of both, 1 of one only and left out" in compared
+    assert re.search(r"^all +hit@5 +1 +1.000 +1.000 +.0.000 ", compared, re.MULTILINE)
     stale = store.cli("gold", "stale", "g", "--collection", "h").out.splitlines()
     assert stale[:3] == ["1 stale question", "", "q2  no current version has its words"]
     assert stale[-1].startswith("+ A day of travel pays up to 75 euros.  [travel.md@")

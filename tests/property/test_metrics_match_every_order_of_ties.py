@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain, groupby, permutations, product
+from math import log2
 from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracestore.evaluation import Metric, RankedItem, Ranking, hit_at, mean_over, reciprocal_rank
+from tracestore.evaluation import (
+    Metric,
+    RankedItem,
+    Ranking,
+    hit_at,
+    mean_over,
+    ndcg_at,
+    recall_at,
+    reciprocal_rank,
+)
 
 Judgements = tuple[bool, ...]
 
@@ -53,7 +63,23 @@ def plain_reciprocal_rank(judgements: Judgements, cutoff: int) -> float:
     return next((1 / rank for rank, judged in enumerate(judgements[:cutoff], start=1) if judged), 0.0)
 
 
-METRICS = [(hit_at, plain_hit), (reciprocal_rank, plain_reciprocal_rank)]
+def plain_recall(judgements: Judgements, cutoff: int) -> float:
+    return sum(judgements[:cutoff]) / max(1, sum(judgements))
+
+
+def plain_ndcg(judgements: Judgements, cutoff: int) -> float:
+    def gain(order: Judgements) -> float:
+        return sum(judged / log2(rank + 1) for rank, judged in enumerate(order[:cutoff], start=1))
+
+    return gain(judgements) / (gain(tuple(sorted(judgements, reverse=True))) or 1.0)
+
+
+METRICS = [
+    (hit_at, plain_hit),
+    (reciprocal_rank, plain_reciprocal_rank),
+    (recall_at, plain_recall),
+    (ndcg_at, plain_ndcg),
+]
 
 
 @pytest.mark.parametrize(("make", "plain"), METRICS)
@@ -64,13 +90,14 @@ def test_interval_equals_brute_force(
 ) -> None:
     values = [plain(order, cutoff) for order in every_order(ranking)]
     scored = make(cutoff).score(ranking)
-    assert scored.value == plain(tuple(item.relevant for item in ranking.items), cutoff)
-    assert scored.worst == min(values)
-    assert scored.best == max(values)
+    in_store_order = plain(tuple(item.relevant for item in ranking.items), cutoff)
+    assert scored.value == pytest.approx(in_store_order, abs=1e-12)
+    assert scored.worst == pytest.approx(min(values), abs=1e-12)
+    assert scored.best == pytest.approx(max(values), abs=1e-12)
     assert scored.expected == pytest.approx(fmean(values), abs=1e-12)
 
 
-@pytest.mark.parametrize("make", [hit_at, reciprocal_rank])
+@pytest.mark.parametrize("make", [hit_at, reciprocal_rank, recall_at, ndcg_at])
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     questions=st.lists(st.one_of(st.none(), rankings, long_ties), min_size=1, max_size=8),
@@ -81,8 +108,9 @@ def test_value_and_expectation_lie_inside_the_interval(
 ) -> None:
     score = mean_over(make(cutoff), questions)
     for interval in (score.mean, *score.per_question):
-        assert 0.0 <= interval.worst <= interval.value <= interval.best <= 1.0
-        assert interval.worst <= interval.expected <= interval.best
+        inside = [0.0, interval.worst, interval.value, interval.best, 1.0]
+        assert inside == pytest.approx(sorted(inside), abs=1e-12)
+        assert interval.worst - 1e-12 <= interval.expected <= interval.best + 1e-12
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
