@@ -159,14 +159,13 @@ def test_no_table_and_no_view_shows_anything(store: Store) -> None:
     for name, columns in found.items():
         rows = store.reader.execute(f"select ({', '.join(columns)})::text from {name}".encode()).fetchall()
         check(store, rows, name)
-        for key, wanted in (("doc_key", "document"), ("version_key", "document_version")):
+        for key in ("doc_key", "version_key"):
             if key in columns:
                 count = f"select count(*) from {name} where {key} = %s"
                 assert store.reader.execute(count.encode(), [store.hidden[key]]).fetchone() == (0,), name
                 assert store.reader.execute(f"select count({key}) from {name}".encode()).fetchone() <= (
                     2 * VISIBLE,
                 )
-            assert wanted
     assert store.reader.execute("select count(*) from tracestore.documents").fetchone() == (VISIBLE,)
     assert store.reader.execute("select count(*) from tracestore.chunks").fetchone() == (VISIBLE,)
 
@@ -240,8 +239,9 @@ def test_an_error_in_a_condition_tells_nothing(store: Store, view: str) -> None:
 
 
 def test_plans_and_statistics_show_no_value(store: Store) -> None:
-    for name in relations(store.reader):
-        columns = relations(store.reader)[name]
+    found = relations(store.reader)
+    for name in found:
+        columns = found[name]
         plan = store.reader.execute(
             f"explain (analyze, verbose) select {', '.join(columns)} from {name}".encode()
         ).fetchall()
