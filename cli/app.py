@@ -45,6 +45,8 @@ app = typer.Typer(
             "compare": "comparison:comparison",
             "index": "indexes:app",
             "reindex": "indexes:reindex",
+            "fidelity": "fidelity:fidelity",
+            "doctor": "doctor:doctor",
             "alias": "builds:alias_app",
             "gate": "gates:gate_app",
             "canary": "gates:canary_app",

@@ -135,14 +135,19 @@ def progress_bar() -> Iterator[OnProgress]:
         TextColumn("{task.fields[rate]}"),
     )
     with Progress(*parts, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
-        titles = {"chunk": "chunk and embed", "write": "write", "index": "make search indexes"}
+        titles = {
+            "chunk": "chunk and embed",
+            "write": "write",
+            "index": "make search indexes",
+            "probe": "ask",
+        }
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
                 tasks[stage] = progress.add_task(titles[stage], total=None, rate="")
             task = progress.tasks[tasks[stage]]
-            unit = "vectors" if stage == "index" else "documents"
+            unit = {"index": "vectors", "probe": "questions"}.get(stage, "documents")
             rate = f"{task.speed:,.0f} {unit}/s" if task.speed else ""
             progress.update(tasks[stage], completed=done, total=total, rate=rate)
 

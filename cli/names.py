@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from tracestore import store
 from tracestore.db import Connection
-from tracestore.errors import NotFound
+from tracestore.errors import InputError, NotFound
+from tracestore.identity import parse_build_id
 
 
 def require_collection(conn: Connection, name: str) -> None:
@@ -22,6 +23,31 @@ def require_alias(conn: Connection, name: str) -> None:
     """Refuse an alias that never served anything."""
     rows = store.table(conn, "select distinct index_alias as name from tracestore.alias_history order by 1")
     _require(name, [row["name"] for row in rows], "alias", "`tracestore publish BUILD --alias A` makes one")
+
+
+def build_or_alias(conn: Connection, text: str) -> tuple[int, str]:
+    """Return the build that an alias serves, or that ``B-7`` or ``7`` is, and its recipe; an alias comes first."""
+    rows = store.table(
+        conn,
+        "select build_id, recipe_id from tracestore.aliases where index_alias = %s order by recipe_id",
+        text,
+    )
+    if len(rows) > 1:
+        raise InputError(
+            f"alias {text} serves several recipes: {', '.join(row['recipe_id'] for row in rows)}",
+            hint="name one of its builds",
+        )
+    if not rows:
+        try:
+            build_id = parse_build_id(text)
+        except InputError:
+            require_alias(conn, text)
+            raise NotFound(f"alias {text} serves nothing now", hint="name a build") from None
+        store.require_build(conn, build_id)
+        rows = store.table(
+            conn, "select build_id, recipe_id from tracestore.builds where build_id = %s", build_id
+        )
+    return rows[0]["build_id"], rows[0]["recipe_id"]
 
 
 def _require(name: str, known: Sequence[str], what: str, how_to_make_one: str) -> None:

@@ -49,6 +49,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
     ),
     "30_serving": ("alias", "alias_event", "alias_turn"),
     "40_time": ("supersession", "build_hold"),
+    "45_fidelity": ("probe_set", "probe_query", "fidelity_measurement"),
     "50_access": (
         "role_label",
         "known_label",

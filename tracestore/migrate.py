@@ -130,7 +130,7 @@ def _prepare(conn: Connection, *, create_extension: bool) -> str:
             "the pgvector extension is not installed in this database",
             hint="as a superuser in this database: create extension vector",
         )
-    _check_extension_version(conn)
+    extension_version(conn)
     _refuse_newer(conn)
     return schema
 
@@ -187,7 +187,8 @@ def _create_extension(conn: Connection) -> None:
         ) from error
 
 
-def _check_extension_version(conn: Connection) -> None:
+def extension_version(conn: Connection) -> str:
+    """Return the version of the pgvector extension; ConfigError where it is missing or too old."""
     row = conn.execute("select extversion from pg_catalog.pg_extension where extname = 'vector'").fetchone()
     version = str(row[0]) if row else "none"
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
@@ -195,6 +196,7 @@ def _check_extension_version(conn: Connection) -> None:
         raise ConfigError(
             f"pgvector {version} is too old", hint="as a superuser: alter extension vector update"
         )
+    return version
 
 
 @contextmanager

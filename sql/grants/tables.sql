@@ -35,7 +35,8 @@ begin
     'select on tracestore_data.store, tracestore_data.collection, tracestore_data.document, tracestore_data.document_version,
        tracestore_data.recipe, tracestore_data.retrieval_index, tracestore_data.build, tracestore_data.manifest_entry,
        tracestore_data.chunk, tracestore_data.alias, tracestore_data.alias_event, tracestore_data.alias_turn, tracestore_data.supersession,
-       tracestore_data.graph_event, tracestore_data.role_label to tracestore_reader',
+       tracestore_data.graph_event, tracestore_data.probe_set, tracestore_data.fidelity_measurement, tracestore_data.role_label
+       to tracestore_reader',
     -- What the policies ask.
     'select on tracestore_data.visible_document, tracestore_data.visible_version, tracestore_data.visible_content,
        tracestore_data.visible_vector, tracestore_data.visible_member, tracestore_data.caller_pass to tracestore_reader',

@@ -202,6 +202,7 @@ ELSEWHERE |= {
     "gc",
     "index drop",
     "reindex",
+    "fidelity",
     "db scrub",
 }
 ELSEWHERE |= {
@@ -225,6 +226,7 @@ WITH_JSON: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "alias history": (("alias", "history"), {"index_alias", "action", "build_id", "occurred_at"}),
     "withdraw": (("withdraw", "leave.md", "--collection", "h", "--reason", "r"), {"withdrawn"}),
     "restore": (("restore", "leave.md", "--collection", "h", "--reason", "r"), {"restored"}),
+    "doctor": (("doctor",), {"ok", "checks"}),
     "db upgrade": (("db", "upgrade"), {"api_version", "store_id"}),
     "gold import": (
         ("gold", "import", "gold.csv", "--name", "g", "--collection", "h"),

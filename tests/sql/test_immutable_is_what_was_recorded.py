@@ -30,6 +30,8 @@ def store(conn: Connection) -> Connection:
         "select tracestore.record_check(2, now(), suppression_epoch, %s) from tracestore_data.store",
         [outcome],
     )
+    conn.execute("select tracestore.keep_probes(2, 'questions', '[{\"query\": \"one\"}]')")
+    conn.execute(measurement().encode())
     return conn
 
 
@@ -71,7 +73,6 @@ REFUSED = [
     E + "manifest_entry set chunk_count = 7", E + "manifest_entry set version_key = 3", E + "manifest_entry set added_build = 2",
     E + "manifest_entry set removed_build = null", E + "manifest_entry set removed_build = 3",
     "delete from tracestore_data.manifest_entry", "truncate tracestore_data.manifest_entry cascade",
-    "delete from tracestore_data.graph_event", E + "graph_event set vectors = 1", "truncate tracestore_data.graph_event",
     *(
         statement.format(table)
         for table in ("gate_floor", "gate_check", "gate_result", "canary")
@@ -80,6 +81,13 @@ REFUSED = [
     E + "gate_floor set in_force = false", E + "gate_check set checked_at = now()", E + "gate_result set ok = false",
     E + "canary set query = null", E + "canary set query = 'x'", E + "canary set doc_key = 1", E + "canary set reason = 'x'",
     E + "canary set retired_at = now(), retired_by = 'somebody else'",
+    *(
+        statement.format(table)
+        for table in ("probe_set", "fidelity_measurement")
+        for statement in ("delete from tracestore_data.{0}", "truncate tracestore_data.{0} cascade")
+    ),
+    E + "probe_set set name = 'x'", E + "probe_query set query_text = 'x'", E + "fidelity_measurement set recall = 1",
+    "delete from tracestore_data.graph_event", E + "graph_event set vectors = 1", "truncate tracestore_data.graph_event cascade",
     E + "chunk set span_start = 0", E + "chunk set heading_path = '{x}'", E + "chunk set span_sha256 = sha256('x')", E + "chunk set content_key = null",
     E + "chunk set ordinal = 7", E + "chunk set added_build = 2", E + "chunk set removed_build = null", E + "chunk set byte_end = byte_end",
     E + "chunk_1 set span_start = 0", E + "chunk_1 set removed_build = null",
@@ -310,6 +318,24 @@ def metric(**changed: str) -> str:
     )
 
 
+def probe_query(**changed: str) -> str:
+    """Return an INSERT of a question, sound unless told otherwise."""
+    row = {"ordinal": "2", "kind": "'given'", "query_text": "'q'"} | changed
+    return f"insert into tracestore_data.probe_query (probe_set_id, {', '.join(row)}) values (1, {', '.join(row.values())})"
+
+
+def measurement(**changed: str) -> str:
+    """Return an INSERT of a measurement, sound unless told otherwise."""
+    row = {
+        "mode": "'auto'", "match_count": "10", "queries": "1", "skipped": "0", "recall": "1", "recall_worst_decile": "1", "recall_least": "1",
+        "recall_by": "'{}'", "same_order": "1", "by_index": "1", "ms": "1", "exact_ms": "1", "recall_floor": "1",
+    } | changed  # fmt: skip
+    return (
+        f"insert into tracestore_data.fidelity_measurement (build_id, probe_set_id, {', '.join(row)})"
+        f" values (1, 1, {', '.join(row.values())})"
+    )
+
+
 SOUND = [
     gold_item(),
     gold_anchor(),
@@ -325,6 +351,8 @@ SOUND = [
     entry(),
     recipe(),
     embedding(),
+    probe_query(),
+    measurement(),
 ]
 UNSOUND = {
     "store_is_one_row": "insert into tracestore_data.store (singleton) values (false)",
@@ -371,6 +399,13 @@ UNSOUND = {
     "gate_result_place_starts_at_one": "insert into tracestore_data.gate_result (gate_check_id, place, gate, measure, ok) values (1, 0, 'x', 'x', true)",
     "canary_query_is_not_empty": "insert into tracestore_data.canary (doc_key, query) values (1, '')",
     "canary_retirement_is_complete": "insert into tracestore_data.canary (doc_key, retired_at) values (1, now())",
+    "probe_set_name_is_not_empty": "insert into tracestore_data.probe_set (index_id, name) values (1, '')",
+    "probe_query_kind_is_known": probe_query(kind="'x'", query_text="null", version_key="1", chunk_ordinal="0"),
+    "probe_query_has_one_source": probe_query(query_vector="'[1,0]'"),
+    "measured_mode_is_known": measurement(mode="'exact'"),
+    "only_a_scan_has_an_effort": measurement(effort="100"),
+    "measured_queries_are_positive": measurement(queries="0"),
+    "measured_shares_are_shares": measurement(recall="1.1"),
     "manifest_entry_ends_after_it_began": entry(removed_build="2"),
     "embedding_key_is_sha256": embedding("'x'"),
     "vec_hash_is_sha256": embedding(vec_sha256="'x'"),

@@ -25,6 +25,7 @@ OPEN = {
     "recipe",
     "retrieval_index",
     "graph_event",
+    "probe_set",
     "collection",
     "store",
     "alembic_version",
