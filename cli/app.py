@@ -43,6 +43,7 @@ app = typer.Typer(
             "gold": "gold:app",
             "eval": "evaluation:evaluation",
             "compare": "comparison:comparison",
+            "grid": "grid:grid",
             "index": "indexes:app",
             "reindex": "indexes:reindex",
             "fidelity": "fidelity:fidelity",

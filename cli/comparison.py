@@ -109,10 +109,14 @@ def _row(one: Comparison) -> list[object]:
         f"{change.worst:+.3f} .. {change.best:+.3f}",
         None if test is None else test.only_a,
         None if test is None else test.only_b,
-        None if test is None else f"{test.p_value:.4f}",
-        None if test is None or test.holm is None else f"{test.holm:.4f}",
+        None if test is None else _chance(test.p_value),
+        None if test is None or test.holm is None else _chance(test.holm),
         f"{change.detectable:.3f}",
     ]
+
+
+def _chance(p_value: float) -> str:
+    return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
 def _print_discordant(one: Discordant) -> None:

@@ -203,6 +203,7 @@ ELSEWHERE |= {
     "index drop",
     "reindex",
     "fidelity",
+    "grid",
     "db scrub",
 }
 ELSEWHERE |= {
@@ -240,6 +241,10 @@ WITH_JSON: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "eval": (
         ("eval", "B-1", "--gold", "g"),
         {"evaluation_id", "build_id", "index_version", "figures", "outcomes", "misses"},
+    ),
+    "compare": (
+        ("compare", "B-1", "B-2", "--gold", "g"),
+        {"questions", "comparisons", "discordant", "overlap"},
     ),
     "gold retire": (
         ("gold", "retire", "g", "q2", "--collection", "h", "--reason", "r"),
