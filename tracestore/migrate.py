@@ -38,6 +38,8 @@ def upgrade(dsn: str, *, create_extension: bool = True) -> None:
             for role in _roles(lock)
         ):
             _grant(lock, schema)
+        # Also where nothing else is new: time goes on.
+        lock.execute("select tracestore.make_log_partitions()")
 
 
 def statements_for_dba(conn: Connection) -> list[str]:

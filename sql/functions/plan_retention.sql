@@ -23,6 +23,21 @@ begin atomic
 end;
 comment on function tracestore.builds_to_return_to() is 'Builds that a rollback of an alias would serve, of aliases that serve something.';
 
+create function tracestore.builds_of_answers(build_ids bigint[])
+returns setof bigint
+language sql
+stable
+begin atomic
+  select b.build_id
+  from unnest(build_ids) as b (build_id)
+  where exists (select from tracestore_data.answer a where a.build_id = b.build_id)
+  union
+  select other.build_id
+  from tracestore_data.answer a cross join lateral unnest(a.other_builds) as other (build_id)
+  where a.other_builds is not null and other.build_id = any (build_ids);
+end;
+comment on function tracestore.builds_of_answers(bigint[]) is 'Those of some builds that answers on record came from.';
+
 create function tracestore.plan_retention(
   collection text, keep_searchable integer, keep_chunks integer, older_than interval default '0')
 returns setof tracestore.retention_plan
@@ -37,7 +52,8 @@ begin atomic
       row_number() over (partition by b.index_id order by b.build_id desc) as age,
       b.build_id in (select a.build_id from tracestore_data.alias a) as is_served,
       b.build_id in (select h.build_id from tracestore_data.build_hold h where h.released_at is null) as is_held,
-      b.build_id in (select u.build_id from undo u) as is_previous
+      b.build_id in (select u.build_id from undo u) as is_previous,
+      exists (select from tracestore.builds_of_answers(array[b.build_id])) as is_cited
     from tracestore_data.build b
     join tracestore_data.retrieval_index i using (index_id)
     join tracestore_data.collection c using (collection_id)
@@ -49,6 +65,7 @@ begin atomic
         when is_served then 'served by an alias'
         when is_held then 'held'
         when is_previous then 'a rollback would serve it'
+        when is_cited then 'an answer on record came from it'
         when age <= keep_searchable then 'among the latest ' || keep_searchable
         when committed_at > now() - older_than then 'younger than ' || older_than
       end as reason
@@ -63,7 +80,7 @@ begin atomic
   order by build_id;
 end;
 comment on function tracestore.plan_retention(text, integer, integer, interval) is
-  'What to keep: the newest build of each index, what an alias serves or a rollback would, what is held, the latest keep_searchable builds and any younger than older_than stay as they are; the latest keep_chunks keep their chunks, of the others only the manifest stays.';
+  'What to keep: the newest build of each index, what an alias serves or a rollback would, what is held, what an answer on record came from, the latest keep_searchable builds and any younger than older_than stay as they are; the latest keep_chunks keep their chunks, of the others only the manifest stays.';
 
 create function tracestore.builds_in_use(build_ids bigint[])
 returns setof bigint
@@ -87,6 +104,8 @@ stable
 begin atomic
   select tracestore.builds_in_use(build_ids)
   union
+  select tracestore.builds_of_answers(build_ids)
+  union
   select b.build_id
   from tracestore_data.build b
   where b.build_id = any (build_ids) and not exists (
@@ -95,7 +114,7 @@ begin atomic
   order by 1;
 end;
 comment on function tracestore.needed_builds(bigint[]) is
-  'Those of some builds that have to stay searchable: in use, or the newest of their index, from which the next build starts.';
+  'Those of some builds that have to stay searchable: in use, what an answer on record came from, or the newest of their index, from which the next build starts.';
 
 create function tracestore.lower_levels(build_ids bigint[], new_level text)
 returns setof bigint

@@ -26,7 +26,9 @@ begin
     if pg_catalog.to_regrole('tracestore_writer') is not null then
       execute pg_catalog.format('grant select on %s to tracestore_writer', v_table.name);
       if not v_table.is_view and v_table.name::text not in (
-        'tracestore_data.store', 'tracestore_data.alembic_version', 'tracestore_data.role_label', 'tracestore_data.known_label') then
+        'tracestore_data.store', 'tracestore_data.alembic_version', 'tracestore_data.role_label', 'tracestore_data.known_label',
+        -- Functions of the owner write the logs.
+        'tracestore_data.retrieval', 'tracestore_data.answer', 'tracestore_data.answer_key', 'tracestore_data.api_release') then
         execute pg_catalog.format('grant insert (%s) on %s to tracestore_writer', v_table.columns, v_table.name);
       end if;
     end if;
@@ -37,6 +39,8 @@ begin
        tracestore_data.chunk, tracestore_data.alias, tracestore_data.alias_event, tracestore_data.alias_turn, tracestore_data.supersession,
        tracestore_data.graph_event, tracestore_data.probe_set, tracestore_data.fidelity_measurement, tracestore_data.role_label
        to tracestore_reader',
+    -- What they logged themselves.
+    'select on tracestore_data.retrieval, tracestore_data.answer, tracestore_data.answer_key, tracestore_data.api_release to tracestore_reader',
     -- What the policies ask.
     'select on tracestore_data.visible_document, tracestore_data.visible_version, tracestore_data.visible_content,
        tracestore_data.visible_vector, tracestore_data.visible_member, tracestore_data.caller_pass to tracestore_reader',

@@ -118,6 +118,23 @@ end
 $$;
 COMMENT ON FUNCTION tracestore_data.every_label_is_in(labels text[]) IS 'Whether some labels, all of them the session''s own, are every label a document ever had.';
 
+CREATE FUNCTION tracestore_data.guard_answer_key() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_op = 'UPDATE' or exists (
+    select from tracestore_data.answer a where a.answer_key = old.answer_key and a.logged_at = old.logged_at) then
+    raise exception using
+      errcode = 'TS005',
+      message = format('%s on tracestore_data.answer_key is refused: its rows are a record', tg_op),
+      hint = 'Ids of answers go with the month that holds their answers.';
+  end if;
+  return old;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.guard_answer_key() IS 'Lets the id of an answer go only after the answer.';
+
 CREATE FUNCTION tracestore_data.guard_build() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

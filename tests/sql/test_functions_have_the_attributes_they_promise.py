@@ -25,6 +25,8 @@ READERS = {
     "lexical_matches",
     "served_build_at",
     "served_recipes",
+    "answer_record",
+    "retrieval_record",
 }
 
 # Run with the rights of the owner, whoever calls. Each one is in docs/decisions/0010-who-sees-what.md.
@@ -36,6 +38,9 @@ DEFINERS = {
     "make_searcher",
     "lexical_candidates",
     "make_search_index",
+    "write_retrieval",
+    "log_answer",
+    "answer_record",
 }
 # Read with the rights of the owner and hold the condition on labels themselves; policies ask them.
 OWN_VIEWS = {

@@ -336,12 +336,30 @@ def measurement(**changed: str) -> str:
     )
 
 
+def logged(**changed: str) -> str:
+    """Return an INSERT of a logged search with one hit, sound unless told otherwise."""
+    row = {"build_id": "1", "suppression_epoch": "0", "version_keys": "'{1}'", "scores": "'{0.5}'", "span_starts": "'{0}'",
+           "span_ends": "'{3}'", "span_hashes": "sha256('x')", "api_key": "1",
+           "settings": "'{}'", "logged_by": "'r'", "caller": "'r'"} | changed  # fmt: skip
+    return f"insert into tracestore_data.retrieval ({', '.join(row)}) values ({', '.join(row.values())})"
+
+
+def answered(**changed: str) -> str:
+    """Return an INSERT of an answer, sound unless told otherwise."""
+    row = {"logged_at": "now()", "answer_key": "1", "answered_at": "now()", "retrieval_ids": "'{}'", "cited_versions": "'{}'", "cited": "0",
+           "logged_by": "'r'", "record": "'{}'"} | changed  # fmt: skip
+    return f"insert into tracestore_data.answer ({', '.join(row)}) values ({', '.join(row.values())})"
+
+
 SOUND = [
     gold_item(),
     gold_anchor(),
     evaluation(),
     evaluation_item(),
     metric(),
+    "insert into tracestore_data.api_release (api_sha256) values (sha256('y'))",
+    logged(),
+    answered(),
     version(),
     chunk(),
     building(),
@@ -466,6 +484,12 @@ UNSOUND = {
     "alias_turn_counts_from_one": "insert into tracestore_data.alias_turn values ('x', 0)",
     "alias_name_is_an_id": "insert into tracestore_data.alias values ('.', 1, 1, 1, 1)",
     "embedding_is_of_index_1": "insert into tracestore_data.embedding_1 (index_id, content_key, vec, vec_sha256) values (2, sha256('x'), '[1,0]', sha256('y'))",
+    "hits_are_complete": logged(scores="'{}'"),
+    "api_release_is_sha256": "insert into tracestore_data.api_release (api_sha256) values ('x')",
+    "query_digest_is_sha256": logged(query_sha256="'x'"),
+    "answer_id_fits": "insert into tracestore_data.answer_key (logged_at, answer_id) values (now(), '')",
+    "answer_record_is_an_object": answered(record="'[]'"),
+    "cited_versions_are_cited": answered(cited_versions="'{1}'"),
     "chunk_is_of_index_1": chunk().replace("tracestore_data.chunk ", "tracestore_data.chunk_1 ").replace("values (1,", "values (2,"),
 }  # fmt: skip
 

@@ -28,6 +28,7 @@ OPEN = {
     "probe_set",
     "collection",
     "store",
+    "api_release",
     "alembic_version",
 }
 
@@ -77,7 +78,9 @@ def test_partitions_have_policies_of_nobody_and_grants_for_nobody(conn: Connecti
         conn,
         f"select relname from pg_class where relnamespace in {OURS} and relispartition and relkind = 'r'",
     )
-    assert partitions == {"chunk_1", "embedding_1"}
+    logs = {name for name in partitions if re.fullmatch(r"(retrieval|answer)_(default|\d{4}_\d\d)", name)}
+    assert len(logs) == 2 * 15
+    assert partitions - logs == {"chunk_1", "embedding_1"}
     assert (
         names(
             conn,
@@ -130,7 +133,11 @@ def test_policies_call_nothing_that_an_upgrade_drops(conn: Connection) -> None:
     )
 
 
-def test_a_reader_and_an_auditor_write_nothing(conn: Connection) -> None:
+# Of functions that write, those that put what was searched and answered on record.
+LOGGERS = {"retrieve", "log_retrieval", "write_retrieval", "log_answer"}
+
+
+def test_a_reader_and_an_auditor_write_nothing_but_a_readers_log(conn: Connection) -> None:
     for name in ("tracestore_reader", "tracestore_auditor"):
         assert names(
             conn,
@@ -139,14 +146,22 @@ def test_a_reader_and_an_auditor_write_nothing(conn: Connection) -> None:
             "  or has_any_column_privilege(%s, oid, 'insert, update, references'))",
             name, name,
         ) == set()  # fmt: skip
-        assert (
-            names(
-                conn,
-                f"select proname from pg_proc where pronamespace in {OURS} and provolatile = 'v' and has_function_privilege(%s, oid, 'execute')",
-                name,
-            )
-            == set()
-        )
+        assert names(
+            conn,
+            f"select proname from pg_proc where pronamespace in {OURS} and provolatile = 'v' and has_function_privilege(%s, oid, 'execute')",
+            name,
+        ) == (LOGGERS if name == "tracestore_reader" else set())
+
+
+def test_nobody_but_functions_of_the_owner_writes_the_logs(conn: Connection) -> None:
+    for name in ROLES:
+        assert names(
+            conn,
+            "select relname from pg_class where relnamespace = 'tracestore_data'::regnamespace and relkind in ('r', 'p') and relname ~ '^(retrieval|answer)' and relname <> 'retrieval_index'"
+            " and (has_table_privilege(%s, oid, 'insert, update, delete, truncate, references, trigger')"
+            "  or has_any_column_privilege(%s, oid, 'insert, update, references'))",
+            name, name,
+        ) == set()  # fmt: skip
 
 
 def test_a_writer_cannot_say_that_somebody_else_did_it(conn: Connection) -> None:
