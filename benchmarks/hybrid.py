@@ -2,10 +2,10 @@
 
     python benchmarks/hybrid.py [--dsn DSN] [--data ../shared/data] [--questions N]
 
-Each question is asked exactly in three ways, by `tracestore.search` with its defaults; a hit counts when it covers the
-sentence that answers. The last columns hold the better leg against the hybrid at hit@5: questions only one of them
-found, the exact sign test, two-sided, and whether the hybrid is significantly below after Holm's correction over
-all rows. Also shown: the hybrid as Cormack, Clarke and Buettcher have it, k = 60 and equal weights.
+Each question is asked exactly in three ways, as `tracestore eval` asks it. The first table holds the better leg against
+the hybrid at hit@5, as `tracestore compare` does: questions only one of them found, the exact sign test, two-sided, and
+whether the hybrid is significantly below after Holm's correction over all rows. Also shown: the hybrid as Cormack,
+Clarke and Buettcher have it, k = 60 and equal weights. The second table has every slice with its intervals.
 """
 
 from __future__ import annotations
@@ -14,23 +14,21 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.build_write import database, server
-from tracestore import db, store
+from tracestore import db
 from tracestore.build import IndexSettings, build
 from tracestore.chunking import ChunkConfig
 from tracestore.demo.guides import make_guides, make_questions
-from tracestore.embedders.base import Embedder, embed_query
-from tracestore.errors import EmbeddingError, InputError
-from tracestore.evaluation import GoldItem, anchor_spans, load_gold, relevant
+from tracestore.embedders import embed_queries
+from tracestore.evaluation import GoldQuestion, load_gold
+from tracestore.evaluation.paired import SignTest, holm
 from tracestore.ingest import SourceDocument, ingest
+from tracestore.quality import Evaluation, EvaluationOptions, compare, evaluate, find_gold_set, import_gold
+from tracestore.quality.stored import load_evaluation
 from tracestore.recipes import load_embedder
-from tracestore.types import Hit
 
 RECIPES = ("hash:128:a", "wordllama:256")
 CONFIGURATIONS = {
@@ -41,9 +39,16 @@ CONFIGURATIONS = {
     "xquad-ar": ("arabic", "simple"),
     "xquad-ru": ("russian", "simple"),
 }
-DEPTH = 5
+K = 5
 LEVEL = 0.05
 AS_PUBLISHED = {"rrf_k": 60, "dense_weight": 1, "lexical_weight": 1}
+WAYS = {
+    "dense": EvaluationOptions("exact", k=K),
+    "lexical": EvaluationOptions("lexical", k=K),
+    "hybrid": EvaluationOptions("exact", hybrid=True, k=K),
+    "published": EvaluationOptions("exact", hybrid=True, k=K, options=AS_PUBLISHED),
+}
+GOLD = "gold"
 _ALPHA = "hash:128:a reads ASCII only: no row where most questions have none."
 
 
@@ -53,31 +58,20 @@ class Corpus:
 
     name: str
     documents: tuple[SourceDocument, ...]
-    gold: tuple[GoldItem, ...]
+    gold: tuple[GoldQuestion, ...]
     max_words: int = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was found of one corpus with one configuration and recipe: for each way and question at 1 and at 5."""
+    """What was found of one corpus with one configuration and recipe, by way; ``test`` is the better leg's against the hybrid."""
 
     corpus: str
     configuration: str
     recipe_id: str
-    found: Mapping[str, np.ndarray[Any, np.dtype[np.bool_]]]
-
-    @property
-    def better_leg(self) -> str:
-        """Return the leg that finds more among the first five."""
-        return max(("dense", "lexical"), key=lambda way: self.found[way][:, 1].mean())
-
-    def sign_test(self) -> tuple[int, int, float]:
-        """Return questions that only the hybrid found, that only the better leg found, and the p-value."""
-        hybrid, leg = self.found["hybrid"][:, 1], self.found[self.better_leg][:, 1]
-        won, lost = int((hybrid & ~leg).sum()), int((leg & ~hybrid).sum())
-        count = won + lost
-        tail = sum(comb(count, number) for number in range(min(won, lost) + 1)) / 2**count
-        return won, lost, min(1.0, 2 * tail)
+    found: Mapping[str, Evaluation]
+    better_leg: str
+    test: SignTest
 
 
 def guides() -> Corpus:
@@ -104,7 +98,7 @@ def xquad(folder: Path, language: str) -> Corpus:
         SourceDocument(_record(row["doc_id"], "v1"), row["text"].encode(), row["doc_id"]) for row in rows
     )
     ids = {row["doc_id"] for row in rows}
-    gold = tuple(item for item in load_gold(folder / "gold.jsonl") if item.doc_id in ids)
+    gold = tuple(item for item in load_gold(folder / "gold.jsonl") if item.anchors[0].doc_id in ids)
     return Corpus(f"xquad-{language}", tuple(documents), gold)
 
 
@@ -118,43 +112,18 @@ def corpora(data: Path, questions: int) -> Iterator[Corpus]:
 def measure(conn: db.Connection, corpus: Corpus, recipe_id: str, configuration: str) -> Row | None:
     """Ask all questions in all ways; None where the model can embed less than half of them."""
     embedder = load_embedder(recipe_id)
-    vectors = [_embedded(embedder, item) for item in corpus.gold]
+    vectors = embed_queries(embedder, [item.query for item in corpus.gold])
     if sum(vector is not None for vector in vectors) < len(vectors) / 2:
         return None
     chunking = ChunkConfig(max_words=corpus.max_words)
     made = build(conn, corpus.name, embedder, IndexSettings(embedder.recipe, chunking, configuration))
-    texts = {str(document.record["doc_id"]): document.content.decode() for document in corpus.documents}
-    found: dict[str, list[tuple[bool, bool]]] = {}
-    for item, vector in zip(corpus.gold, vectors, strict=True):
-        ways: dict[str, dict[str, Any]] = {
-            "dense": {},
-            "lexical": {"mode": "lexical", "query_text": item.query},
-            "hybrid": {"query_text": item.query},
-            "published": {"query_text": item.query, "options": AS_PUBLISHED},
-        }
-        for way, named in ways.items():
-            hits: list[Hit] = []
-            if vector is not None or way == "lexical":
-                arguments: dict[str, Any] = {"mode": "exact", **named}
-                hits = store.search(
-                    conn, None, vector, recipe_id, DEPTH, as_of_build=made.build_id, **arguments
-                )
-            right = [_answers(hit, item, texts) for hit in hits]
-            found.setdefault(way, []).append((any(right[:1]), any(right)))
-    return Row(corpus.name, configuration, recipe_id, {way: np.array(rows) for way, rows in found.items()})
-
-
-def significantly_below(rows: Sequence[Row]) -> set[int]:
-    """Return the places of rows whose hybrid is below the better leg, by Holm's step-down procedure."""
-    below = set()
-    ordered = sorted(range(len(rows)), key=lambda place: rows[place].sign_test()[2])
-    for step, place in enumerate(ordered):
-        won, lost, p = rows[place].sign_test()
-        if p > LEVEL / (len(rows) - step):
-            break
-        if lost > won:
-            below.add(place)
-    return below
+    gold_set = find_gold_set(conn, corpus.name, GOLD)
+    found = {way: evaluate(conn, made.build_id, gold_set, how, embedder) for way, how in WAYS.items()}
+    better = max(("dense", "lexical"), key=lambda way: found[way].figure("hit@5").value)
+    leg, hybrid = (load_evaluation(conn, found[way].evaluation_id) for way in (better, "hybrid"))
+    test = compare(conn, leg, hybrid, K).comparison("hit@5").sign_test
+    assert test is not None
+    return Row(corpus.name, configuration, recipe_id, found, better, test)
 
 
 def main() -> None:
@@ -168,6 +137,7 @@ def main() -> None:
     with server(options.dsn) as dsn, database(dsn) as place, db.connect(place) as conn:
         for corpus in corpora(options.data, options.questions):
             ingest(conn, corpus.name, corpus.documents)
+            import_gold(conn, corpus.name, GOLD, corpus.gold)
             for configuration in CONFIGURATIONS[corpus.name]:
                 measured = (measure(conn, corpus, recipe_id, configuration) for recipe_id in RECIPES)
                 rows += [row for row in measured if row is not None]
@@ -177,26 +147,33 @@ def main() -> None:
 def _print(rows: Sequence[Row]) -> None:
     print("| hit@1 / hit@5 of | words | vectors | vectors alone | words alone | hybrid | k 60, equal weights | better leg: won, lost, p | significantly below |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|")
-    below = significantly_below(rows)
-    for place, row in enumerate(rows):
-        shares = [" / ".join(f"{share:.3f}" for share in row.found[way].mean(axis=0)) for way in ("dense", "lexical", "hybrid", "published")]  # fmt: skip
-        won, lost, p = row.sign_test()
-        cells = [f"{row.corpus} ({len(row.found['hybrid'])})", row.configuration, row.recipe_id, *shares]
-        cells += [f"{row.better_leg}: {won}, {lost}, {p:.3f}", "**yes**" if place in below else "no"]
+    corrected = holm([row.test.p_value for row in rows])
+    for row, p_value in zip(rows, corrected, strict=True):
+        shares = [" / ".join(f"{row.found[way].figure(metric).value:.3f}" for metric in ("hit@1", "hit@5")) for way in WAYS]  # fmt: skip
+        won, lost = row.test.only_b, row.test.only_a
+        below = p_value <= LEVEL and lost > won
+        questions = row.found["hybrid"].figure("hit@5").questions
+        cells = [f"{row.corpus} ({questions})", row.configuration, row.recipe_id, *shares]
+        cells += [f"{row.better_leg}: {won}, {lost}, {row.test.p_value:.3f}", "**yes**" if below else "no"]
         print(f"| {' | '.join(cells)} |")
-    print(f"\n{_ALPHA}")
+    print(f"\n{_ALPHA}\n")
+    _print_slices(rows)
 
 
-def _embedded(embedder: Embedder, item: GoldItem) -> np.ndarray[Any, np.dtype[np.float32]] | None:
-    try:
-        return embed_query(embedder, item.query)
-    except (InputError, EmbeddingError):
-        return None
-
-
-def _answers(hit: Hit, item: GoldItem, texts: Mapping[str, str]) -> bool:
-    spans = anchor_spans(texts[hit.doc_id], item.anchor) if hit.doc_id == item.doc_id else ()
-    return relevant(hit.doc_id, (hit.span_start, hit.span_end), item, spans)
+def _print_slices(rows: Sequence[Row]) -> None:
+    print("| hit@5 (95 % interval) [ties lost - won] of slice | questions | words | vectors | vectors alone | words alone | hybrid |")  # fmt: skip
+    print("|---|---:|---|---|---|---|---|")
+    for row in rows:
+        slices = [figure.slice for figure in row.found["hybrid"].figures if figure.metric == "hit@5"]
+        for name in slices[1:] if len(slices) > 2 else slices[-1:]:
+            figures = [row.found[way].figure("hit@5", name) for way in ("dense", "lexical", "hybrid")]
+            cells = [
+                f"{f.value:.3f} ({f.low:.3f} - {f.high:.3f}) [{f.worst:.3f} - {f.best:.3f}]" for f in figures
+            ]
+            head = f"{row.corpus}: {name}" if name != row.corpus else name
+            print(
+                f"| {head} | {figures[0].questions} | {row.configuration} | {row.recipe_id} | {' | '.join(cells)} |"
+            )
 
 
 def _record(doc_id: str, version_id: str) -> dict[str, object]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.asking import gold
 from tests.building import make, register_guides
 from tracestore import store
 from tracestore.db import Connection
 from tracestore.demo.guides import make_guides, make_questions
 from tracestore.embedders.base import embed_query
 from tracestore.embedders.hashing import HashEmbedder
-from tracestore.evaluation import anchor_spans, relevant
-from tracestore.types import Hit
+from tracestore.quality import EvaluationOptions, evaluate
 
 MODEL = HashEmbedder(128, "a")
 
@@ -25,30 +25,19 @@ def guides(module_conn: Connection) -> Connection:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "at_one", "at_five"),
-    [({"mode": "lexical"}, 1.0, 1.0), ({"mode": "exact"}, 0.98, 1.0), ({}, 0.98, 1.0)],
+    ("options", "at_one", "at_five"),
+    [
+        (EvaluationOptions(mode="lexical"), 1.0, 1.0),
+        (EvaluationOptions(mode="exact", hybrid=True), 0.98, 1.0),
+        (EvaluationOptions(hybrid=True), 0.98, 1.0),
+    ],
 )
 def test_the_answer_comes_first(
-    guides: Connection, arguments: dict[str, str], at_one: float, at_five: float
+    guides: Connection, options: EvaluationOptions, at_one: float, at_five: float
 ) -> None:
-    texts = {guide.doc_id: guide.text for guide in make_guides()}
-    questions = make_questions(make_guides())
-    first = five = 0
-    for item in questions:
-        hits = store.search(
-            guides, None, embed_query(MODEL, item.query), MODEL.recipe.recipe_id, 5,
-            query_text=item.query, as_of_build=1, **arguments,  # type: ignore[arg-type]
-        )  # fmt: skip
-
-        def answers(hit: Hit, item=item) -> bool:  # type: ignore[no-untyped-def]
-            return relevant(
-                hit.doc_id, (hit.span_start, hit.span_end), item, anchor_spans(texts[hit.doc_id], item.anchor)
-            )
-
-        first += answers(hits[0])
-        five += any(map(answers, hits))
-    assert first / len(questions) >= at_one
-    assert five / len(questions) >= at_five
+    done = evaluate(guides, 1, gold(guides, make_questions(make_guides())), options, MODEL)
+    assert done.figure("hit@1").value >= at_one
+    assert done.figure("hit@5").value >= at_five
 
 
 def test_each_hit_says_what_each_leg_made_of_it(guides: Connection) -> None:
