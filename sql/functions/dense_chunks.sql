@@ -104,7 +104,9 @@ declare
   v_kind text;
   v_ready boolean;
   v_vectors double precision;
-  v_enough integer := match_count;
+  -- Compared are ten at least: two scans agree more easily on one wrong hit than on ten.
+  v_count integer := greatest(match_count, 10);
+  v_enough integer := v_count;
   v_scanned tracestore.ann_result;
   v_effort integer;
   v_most integer := 1000;
@@ -155,7 +157,7 @@ begin
   if not (wanted is null) or tracestore.labels_hide_documents() then
     -- What the filter keeps of the neighbourhood tells more than what it keeps of the corpus, and costs one scan. Three
     -- times as many as asked have to be seen: the nearest of fewer may lie behind what the graph reached.
-    v_enough := 3 * match_count;
+    v_enough := 3 * v_count;
     if cardinality(wanted.doc_id) <= 100 or v_effort > v_most then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
     end if;
@@ -174,19 +176,19 @@ begin
   -- Recall is a property of the query too: a scan of a far query returns k rows and misses most. What twice the effort
   -- does not change stands; what it changes is looked for with all the effort, then exactly.
   v_first := tracestore.whole_answer(
-    tracestore.ann_scan(served, v_kind, unit_query, v_enough, wanted, v_effort, false), match_count, v_enough);
+    tracestore.ann_scan(served, v_kind, unit_query, v_enough, wanted, v_effort, false), v_count, v_enough);
   v_second := tracestore.whole_answer(
-    tracestore.ann_scan(served, v_kind, unit_query, v_enough, wanted, 2 * v_effort, false), match_count, v_enough);
+    tracestore.ann_scan(served, v_kind, unit_query, v_enough, wanted, 2 * v_effort, false), v_count, v_enough);
   if v_first = v_second then
-    return row(v_second, v_kind, v_name || v_effort || ' and ' || 2 * v_effort)::tracestore.dense_result;
+    return row(v_second[:match_count], v_kind, v_name || v_effort || ' and ' || 2 * v_effort)::tracestore.dense_result;
   end if;
   perform tracestore.check_time(options.max_ms);
   v_most := least(v_most, 10 * v_effort);
   if v_second is not null and 2 * v_effort < v_most then
     v_first := tracestore.whole_answer(
-      tracestore.ann_scan(served, v_kind, unit_query, v_enough, wanted, v_most, true), match_count, v_enough);
+      tracestore.ann_scan(served, v_kind, unit_query, v_enough, wanted, v_most, true), v_count, v_enough);
     if v_first = v_second then
-      return row(v_second, v_kind, v_name || 2 * v_effort || ' and ' || v_most)::tracestore.dense_result;
+      return row(v_second[:match_count], v_kind, v_name || 2 * v_effort || ' and ' || v_most)::tracestore.dense_result;
     end if;
     perform tracestore.check_time(options.max_ms);
   end if;

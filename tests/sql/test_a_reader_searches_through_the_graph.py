@@ -61,7 +61,7 @@ def some(request: pytest.FixtureRequest, store: Store) -> Iterator[tuple[Connect
         yield conn, row[0]
 
 
-@pytest.mark.parametrize("k", [10, 100, 5000])
+@pytest.mark.parametrize("k", [1, 10, 100, 5000])
 def test_auto_finds_the_nearest_of_what_is_visible(
     store: Store, some: tuple[Connection, int], k: int
 ) -> None:
