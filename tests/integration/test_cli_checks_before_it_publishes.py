@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.command import Cli, walk
+from tests.databases import copied_database
 
 
-@pytest.fixture
-def cli(dsn: str, tmp_path: Path) -> Cli:
-    """Return commands on a store with a served build and a newer one; a document of the newer is a canary."""
-    cli = Cli(dsn, tmp_path)
-    (tmp_path / "h").mkdir()
+@pytest.fixture(scope="module")
+def made(module_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """Return commands on a served build and a newer one, and the folder they were made of; both to be copied."""
+    folder = tmp_path_factory.mktemp("made")
+    cli = Cli(module_dsn, folder)
+    (folder / "h").mkdir()
     for name in ("travel", "leave"):
-        (tmp_path / "h" / f"{name}.md").write_text(f"# {name}\n\nThe rule for {name} is <simple> & short.\n")
+        (folder / "h" / f"{name}.md").write_text(f"# {name}\n\nThe rule for {name} is <simple> & short.\n")
     cli("ingest", "h", "--collection", "h")
     cli("build", "h", "--recipe", "hash:64:a", "--publish", "main")
-    (tmp_path / "h" / "meals.md").write_text("# meals\n\nThirty euros a day.\n")
+    (folder / "h" / "meals.md").write_text("# meals\n\nThirty euros a day.\n")
     cli("ingest", "h", "--collection", "h")
     cli("build", "h")
     return cli
+
+
+@pytest.fixture
+def cli(admin_dsn: str, module_dsn: str, made: Cli, tmp_path: Path) -> Iterator[Cli]:
+    """Return commands on a copy of the two builds."""
+    copytree(made.folder / "h", tmp_path / "h")
+    with copied_database(admin_dsn, module_dsn) as dsn:
+        yield Cli(dsn, tmp_path)
 
 
 def test_a_build_is_published_once_it_passed(cli: Cli) -> None:
