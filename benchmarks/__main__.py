@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks import (
     build_write,
     chunkers,
+    evaluation,
     hybrid,
     no_op_build,
     peers,
@@ -40,6 +41,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None], tuple[str, ...]]] = {
     "search-ann": ("Search through HNSW against queries written by hand", search_ann.main, ()),
     "peers": ("Other stores on Postgres", peers.main, ()),
     "hybrid": ("Vectors, words and both, on questions with known answers", hybrid.main, ()),
+    "evaluation": ("An evaluation against the bare searches in it", evaluation.main, ()),
     "through-time": ("Builds through time", through_time.main, ()),
 }
 

@@ -11,6 +11,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.access import role, session_of
+from tests.asking import gold, small_collection
 from tests.building import COLLECTION, Counting, make, register, settings_of
 from tests.corpus import publish
 from tests.databases import require_superuser
@@ -20,6 +21,8 @@ from tracestore.build.reindex import reindex
 from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection, connect
 from tracestore.errors import StoreError
+from tracestore.evaluation import gold_question
+from tracestore.quality import EvaluationOptions, compare, evaluate, evaluation_of, import_gold
 from tracestore.store import verify_build
 
 
@@ -86,6 +89,35 @@ def test_a_writer_takes_down_and_decides(writer: Connection) -> None:
     ):
         assert refused(writer, statement) is None, statement
     assert second > first
+
+
+def test_a_writer_evaluates_and_a_reader_sees_nothing_of_it(writer: Connection, dsn: str) -> None:
+    build_id = small_collection(writer)
+    question = gold_question("How many days of leave?", "leave", "Everybody has 30 days of leave.")
+    gold_set = gold(writer, [question])
+    assert evaluate(writer, build_id, gold_set).figure("hit@10").value == 1.0
+    assert (
+        compare(writer, *[evaluation_of(writer, build_id, gold_set, EvaluationOptions())] * 2).questions == 1
+    )
+    with session_of(dsn, me(writer)) as other:
+        import_gold(other, "c", "gold", [replace(question, slices=("time",), question_id="q1")])
+    who = writer.execute("select actor, retired_by from tracestore.gold_items where retired_at is not null")
+    assert who.fetchall() == [(me(writer), me(writer))]
+    writer.execute("select tracestore.erase('c', 'leave', null, 'test')")
+    assert writer.execute("select count(query) from tracestore.gold_items").fetchone() == (0,)
+    with role(dsn, "tracestore_reader") as name, session_of(dsn, name) as reader:
+        for view in (
+            "gold_sets",
+            "gold_items",
+            "evaluations",
+            "evaluation_metrics",
+            "evaluation_questions",
+            "evaluation_hits",
+        ):
+            assert reader.execute(f"select count(*) from tracestore.{view}".encode()).fetchone() == (0,), view
+            assert writer.execute(f"select count(*) > 0 from tracestore.{view}".encode()).fetchone() == (
+                True,
+            ), view
 
 
 def test_who_did_it_is_who_did_it(writer: Connection, dsn: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
 from tracestore import store
-from tracestore.chunking import ChunkConfig, chunk_text
+from tracestore.chunking import ChunkConfig, Unit, chunk_text
 from tracestore.db import Connection
 from tracestore.quality.gold import GoldSet, StoredQuestion, items_of
 from tracestore.quality.standing import Outcome, Standing, find_standings
@@ -45,36 +45,51 @@ def find_stale(conn: Connection, gold_set: GoldSet, build_id: int | None = None)
     """
     questions = items_of(conn, gold_set)
     standings = find_standings(conn, gold_set, questions, build_id)
+    gone = {key for standing in standings if standing.outcome == "gone" for key in standing.versions}
+    texts = _read(conn, sorted(gone))
     return [
-        Stale(item, standing.outcome, _suggest(conn, item, standing))
+        Stale(item, standing.outcome, _suggest(item, standing, texts))
         for item, standing in zip(questions, standings, strict=True)
         if standing.outcome not in ("asked", "not_in_force")
     ]
 
 
-def _suggest(conn: Connection, item: StoredQuestion, standing: Standing) -> Suggestion | None:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    doc_id: str
+    version_id: str
+    units: tuple[Unit, ...]
+    sentences: tuple[str, ...]
+
+
+def _read(conn: Connection, version_keys: Sequence[int]) -> dict[int, _Text]:
+    """Return versions cut into sentences, items, rows and lines, as the chunker does."""
+    texts = {}
+    for row in store.table(conn, "select * from tracestore.version_texts(%s)", list(version_keys)):
+        text = row["content"]
+        units = chunk_text(text, ChunkConfig()).units
+        sentences = tuple(text[unit.start : unit.end] for unit in units)
+        texts[row["version_key"]] = _Text(row["doc_id"], row["version_id"], units, sentences)
+    return texts
+
+
+def _suggest(item: StoredQuestion, standing: Standing, texts: Mapping[int, _Text]) -> Suggestion | None:
     """Return the sentence of the versions that is most like an anchor, by normalised edit distance."""
     if standing.outcome != "gone":
         return None
-    rows = store.table(
-        conn, "select * from tracestore.version_texts(%s) order by version_key", list(standing.versions)
-    )
-    quotes = [anchor.words.quote for anchor in item.question.anchors if anchor.words.quote]
     found = [
         suggestion
-        for row in rows
-        for quote in quotes
-        if (suggestion := _nearest(quote, row["doc_id"], row["version_id"], row["content"])) is not None
+        for version_key in standing.versions
+        for anchor in item.question.anchors
+        if (suggestion := _nearest(anchor.words.quote, texts[version_key])) is not None
     ]
     return max(found, key=lambda one: one.likeness, default=None)
 
 
-def _nearest(quote: str, doc_id: str, version_id: str, text: str) -> Suggestion | None:
-    units = chunk_text(text, ChunkConfig()).units
-    sentences: Sequence[str] = [text[unit.start : unit.end] for unit in units]
-    best = process.extractOne(quote, sentences, scorer=fuzz.ratio, score_cutoff=LIKE_ENOUGH)
+def _nearest(quote: str, text: _Text) -> Suggestion | None:
+    best = process.extractOne(quote, text.sentences, scorer=fuzz.ratio, score_cutoff=LIKE_ENOUGH)
     if best is None:
         return None
     sentence, likeness, place = best
-    unit = units[place]
-    return Suggestion(doc_id, version_id, unit.start, unit.end, sentence, round(likeness, 1))
+    unit = text.units[place]
+    return Suggestion(text.doc_id, text.version_id, unit.start, unit.end, sentence, round(likeness, 1))
