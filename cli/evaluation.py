@@ -92,6 +92,10 @@ def _print(done: Evaluation) -> None:
     for count, what in _remarks(done):
         if count:
             output.line(f"{count} {what}")
+    if done.outcomes.get("gone") or done.outcomes.get("withdrawn") or done.outcomes.get("absent"):
+        output.line(
+            f"`tracestore gold stale {done.gold_set} --collection {done.collection} --build B-{done.build_id}` lists them"
+        )
     output.line()
     rows = [
         [

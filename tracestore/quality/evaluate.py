@@ -63,6 +63,7 @@ class Evaluation:
     build_id: int
     index_version: str
     recipe_id: str
+    collection: str
     gold_set: str
     mode: str
     hybrid: bool
@@ -257,6 +258,7 @@ def _summary(
         build_id=build["build_id"],
         index_version=build["index_version"],
         recipe_id=build["recipe_id"],
+        collection=gold_set.collection,
         gold_set=gold_set.name,
         mode=how.mode,
         hybrid=how.hybrid,
