@@ -13,7 +13,7 @@ declare
   v_changed bigint;
   v_added bigint;
   v_upstream bigint;
-  v_examples text;
+  v_examples text[];
   v_settings text;
   v_parsed bigint;
   v_parsed_examples text;
@@ -26,7 +26,7 @@ begin
   end if;
   select count(*) filter (where d.part = 'document' and d.change <> 'added'), count(*) filter (where d.part = 'document' and d.change = 'added'),
     coalesce(sum(d.count) filter (where d.change = 'upstream'), 0),
-    string_agg(d.doc_id || ' ' || d.version_id, ', ' order by d.doc_id) filter (where d.change = 'upstream'),
+    (array_agg(d.doc_id || ' ' || d.version_id order by d.doc_id) filter (where d.change = 'upstream'))[:5],
     string_agg(d.setting, ', ' order by d.setting) filter (where d.part = 'setting')
   into v_changed, v_added, v_upstream, v_examples, v_settings
   from tracestore.diff_builds(v_served.build_id, v_build.build_id) d;
@@ -57,7 +57,7 @@ begin
   if v_served.level <> 'manifest' then
     return next row('change_budget', 'chunks that changed without their document', '', '', v_served.build_id,
       v_upstream = 0 or v_settings is not null, v_upstream, 0,
-      concat_ws('; ', 'settings changed: ' || v_settings, 'of ' || left(v_examples, 500)), null)::tracestore.gate_outcome;
+      coalesce('as settings changed: ' || v_settings, 'first: ' || array_to_string(v_examples, ', ')), null)::tracestore.gate_outcome;
   end if;
 end
 $$;

@@ -51,7 +51,7 @@ def test_no_gate_has_anything_to_say_of_a_healthy_build(module_conn: Connection,
     found = check(module_conn, healthy)
     assert failed(found) == set()
     assert {result.gate for result in found.results} == {
-        "structure", "coverage", "current_versions", "canaries", "near_duplicates", "model", "change_budget",
+        "structure", "coverage", "current_versions", "canaries", "near_duplicates", "model", "ann_recall", "change_budget",
     }  # fmt: skip
     details = {f"{result.gate}: {result.measure}": result.detail for result in found.results}
     assert details["coverage: characters in chunks"] == "30 texts looked at"

@@ -44,13 +44,19 @@ def test_a_collection_without_gates_asks_for_nothing(conn: Connection, build: in
 
 def test_a_gate_that_nobody_looked_through_is_missing(conn: Connection, build: int) -> None:
     set_profile(conn, "c", SMALL, "release process")
-    assert refusal(conn, build) == ("TS007", "structure missing; current_versions missing; canaries missing")
+    assert refusal(conn, build) == (
+        "TS007",
+        "structure missing; current_versions missing; canaries missing; ann_recall exact missing",
+    )
     with pytest.raises(GateFailed):
         store.publish(conn, "live", build)
     assert check(conn, build, "structure")
-    assert refusal(conn, build) == ("TS007", "current_versions missing; canaries missing")
+    assert refusal(conn, build) == (
+        "TS007",
+        "current_versions missing; canaries missing; ann_recall exact missing",
+    )
     # Each by its own latest check.
-    assert check(conn, build, "current_versions", "canaries")
+    assert check(conn, build, "current_versions", "canaries", "ann_recall")
     publish(conn, "live", build)
 
 

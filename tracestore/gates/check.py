@@ -12,11 +12,13 @@ from tracestore.db import Connection, driver_errors
 from tracestore.embedders.base import Embedder
 from tracestore.embedders.recipe import near_match
 from tracestore.errors import InputError
+from tracestore.gates.ann_recall import gate_ann_recall
 from tracestore.gates.canaries import gate_canaries
 from tracestore.gates.coverage import gate_coverage
 from tracestore.gates.floors import SMALL, STANDARD, Floor, floors_in_force, profile_of
 from tracestore.gates.gold import gate_gold
 from tracestore.gates.model import gate_model
+from tracestore.gates.no_regression import gate_no_regression
 from tracestore.gates.subject import Subject, find_subject
 from tracestore.gates.tables import (
     gate_change_budget,
@@ -35,7 +37,9 @@ GATES: Mapping[str, Gate] = {
     "canaries": gate_canaries,
     "near_duplicates": gate_near_duplicates,
     "model": gate_model,
+    "ann_recall": gate_ann_recall,
     "gold": gate_gold,
+    "no_regression": gate_no_regression,
     "change_budget": gate_change_budget,
 }
 """Every gate by its name, in the order in which it makes sense to read them."""

@@ -28,10 +28,14 @@ class Floor:
     gate_floor_id: int | None = None
 
 
+EXACT = "exact"
+"""The measure of the gate ann_recall for an index without an approximate one."""
+
 SMALL: tuple[Floor, ...] = (
     Floor("structure"),
     Floor("current_versions"),
     Floor("canaries", settings={"automatic": 2}),
+    Floor("ann_recall", measure=EXACT),
 )
 """For a small corpus that is searched exactly: spans and manifest, and two looks at what must be gone.
 
@@ -45,6 +49,7 @@ STANDARD: tuple[Floor, ...] = (
     Floor("canaries"),
     Floor("near_duplicates"),
     Floor("model"),
+    Floor("ann_recall"),
     Floor("change_budget"),
 )
 """Every gate that needs no figure of the corpus's own."""

@@ -74,7 +74,7 @@ def figures_of(subject: Subject, floor: Floor) -> list[dict[str, Any]]:
     rows = store.table(
         subject.conn,
         "select * from tracestore.evaluation_metrics where evaluation_id = %s order by slice, metric",
-        evaluation,
+        evaluation.evaluation_id,
     )
     found = [
         row

@@ -11,7 +11,8 @@ from tracestore import store
 from tracestore.db import Connection
 from tracestore.embedders.base import Embedder
 from tracestore.errors import NotFound
-from tracestore.quality import EvaluationOptions, evaluate, find_gold_set
+from tracestore.quality import EvaluationOptions, evaluation_of, find_gold_set
+from tracestore.quality.stored import StoredEvaluation
 from tracestore.recipes import load_embedder
 
 
@@ -27,7 +28,7 @@ class Subject:
     settings: dict[str, Any]
     served: Sequence[int]
     given: Embedder | None = None
-    evaluated: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    evaluated: dict[tuple[int, str, str], StoredEvaluation] = field(default_factory=dict)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -44,13 +45,12 @@ class Subject:
         )
         return bool(rows[0]["valid"])
 
-    def evaluation(self, build_id: int, gold_set: str, how: EvaluationOptions) -> int:
+    def evaluation(self, build_id: int, gold_set: str, how: EvaluationOptions) -> StoredEvaluation:
         """Return the evaluation of a build that is as good as one of now, evaluating it if there is none."""
         key = (build_id, gold_set, repr(how))
         if key not in self.evaluated:
             found = find_gold_set(self.conn, self.collection, gold_set)
-            given = self.given if build_id == self.build_id else None
-            self.evaluated[key] = evaluate(self.conn, build_id, found, how, given).evaluation_id
+            self.evaluated[key] = evaluation_of(self.conn, build_id, found, how)
         return self.evaluated[key]
 
 
