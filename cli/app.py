@@ -51,6 +51,7 @@ app = typer.Typer(
             "alias": "builds:alias_app",
             "gate": "gates:gate_app",
             "canary": "gates:canary_app",
+            "answer": "answers:app",
             "db": "db:app",
         }
     ),

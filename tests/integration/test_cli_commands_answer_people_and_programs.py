@@ -193,6 +193,9 @@ def test_evaluations_read_as_figures(store: Store) -> None:
 # Commands of which other files show the JSON, each with a server that it may stop.
 ELSEWHERE = {"ingest", "build", "search", "resolve", "show", "chunks", "manifest"}
 ELSEWHERE |= {
+    "answer log",
+    "answer show",
+    "answer explain",
     "rollback",
     "alias retire",
     "diff",

@@ -27,6 +27,8 @@ READERS = {
     "served_recipes",
     "answer_record",
     "retrieval_record",
+    "explain_answer",
+    "replay",
 }
 
 # Run with the rights of the owner, whoever calls. Each one is in docs/decisions/0010-who-sees-what.md.
