@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tracestore.answers import Explanation, answer_record, explain_answer, log_answer
+from tracestore.answers import Explanation, answer_record, explain_answer, log_answer, replay_answer
 from tracestore.errors import InputError, TracestoreError
 
 from . import output
@@ -102,6 +102,27 @@ def explain(
         _print(row)
 
 
+def replay(answer_id: AnswerId, as_json: AsJson = False) -> None:
+    """Run the searches of an answer again, exactly, on the builds that answered; beside the record and today.
+
+    That it comes out the same excludes a fault of the ranking, and nothing else: see `answer explain`.
+    Example: tracestore answer replay ans_2026_03_04_7f31
+    """
+    with open_store() as conn:
+        found = replay_answer(conn, answer_id)
+    if as_json:
+        output.emit_json(found)
+        return
+    for search in dict.fromkeys((row.retrieval_id, row.verdict, row.because) for row in found):
+        output.line(
+            f"search {search[0] or '-'}: {search[1]}" + (f" because of {search[2]}" if search[2] else "")
+        )
+    names = ("recorded_rank", "exact_rank", "rank_today", "citation")
+    rows = [[getattr(row, name) for name in names] for row in found if row.citation]
+    if rows:
+        output.columns(rows, names)
+
+
 def _print(row: Explanation) -> None:
     """Print an explanation, what is missing for it, what proves it and what to do."""
     output.line(
@@ -134,5 +155,5 @@ def _object(text: str | None) -> dict[str, Any] | None:
     return value
 
 
-for _function in (log, show, explain):
+for _function in (log, show, explain, replay):
     add_command(app, _function)

@@ -64,4 +64,26 @@ def explain_answer(
         ).fetchall()
 
 
-__all__ = ["Explanation", "answer_record", "explain_answer", "log_answer"]
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A passage of a search that was run again: its ranks on record, exactly on that build, and exactly today.
+
+    ``verdict`` is that of the search: reproduced, ann_miss, ranking_changed, or not_replayable ``because`` of something.
+    """
+
+    retrieval_id: int | None
+    verdict: str
+    because: str | None
+    recorded_rank: int | None
+    exact_rank: int | None
+    rank_today: int | None
+    citation: str | None
+
+
+def replay_answer(conn: Connection, answer_id: str) -> list[Replayed]:
+    """Run the searches of an answer again, exactly, on the builds that answered."""
+    with driver_errors(), conn.cursor(row_factory=class_row(Replayed)) as cursor:
+        return cursor.execute("select * from tracestore.replay_answer(%s)", [answer_id]).fetchall()
+
+
+__all__ = ["Explanation", "Replayed", "answer_record", "explain_answer", "log_answer", "replay_answer"]

@@ -196,6 +196,7 @@ ELSEWHERE |= {
     "answer log",
     "answer show",
     "answer explain",
+    "answer replay",
     "rollback",
     "alias retire",
     "diff",

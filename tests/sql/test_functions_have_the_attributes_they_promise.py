@@ -29,6 +29,7 @@ READERS = {
     "retrieval_record",
     "explain_answer",
     "replay",
+    "replay_answer",
 }
 
 # Run with the rights of the owner, whoever calls. Each one is in docs/decisions/0010-who-sees-what.md.

@@ -1,0 +1,90 @@
+-- requires: replay_rank, answer_record
+create type tracestore.replayed as (
+  retrieval_id bigint,
+  verdict text,
+  because text,
+  recorded_rank integer,
+  exact_rank integer,
+  rank_today integer,
+  citation text
+);
+comment on type tracestore.replayed is
+  'A passage of a logged search that was run again: its rank on record, in an exact search on the build that answered, and in one on what the alias serves today. verdict is that of the search: reproduced, ann_miss, ranking_changed, or not_replayable, because of what is missing.';
+
+create function tracestore.replay_retrieval(retrieval tracestore_data.retrieval)
+returns setof tracestore.replayed
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_missing text := tracestore.not_replayable(retrieval);
+  v_k integer := greatest(1, coalesce((retrieval.settings ->> 'match_count')::integer, cardinality(retrieval.version_keys)));
+  v_today tracestore_data.retrieval := retrieval;
+begin
+  if v_missing is not null then
+    return next row(retrieval.retrieval_id, 'not_replayable', v_missing, null, null, null, null)::tracestore.replayed;
+    return;
+  end if;
+  select a.build_id, s.suppression_epoch into v_today.build_id, v_today.suppression_epoch
+  from tracestore_data.store s
+  left join tracestore_data.build then_built on then_built.build_id = retrieval.build_id
+  left join tracestore_data.retrieval_index i on i.index_id = then_built.index_id
+  left join tracestore_data.alias a on a.alias_name = retrieval.index_alias and a.recipe_key = i.recipe_key;
+  return query
+  with recorded as (
+    select h.place::integer as rank, h.version_key, h.span_start, h.span_end
+    from unnest(retrieval.version_keys, retrieval.span_starts, retrieval.span_ends) with ordinality as h (version_key, span_start, span_end, place)
+  ), exact as (
+    select r.rank, r.version_key, r.span_start, r.span_end from tracestore.replay(retrieval, v_k) r
+  ), today as (
+    select r.rank, r.version_key, r.span_start, r.span_end from tracestore.replay(v_today, v_k) r where v_today.build_id is not null
+  ), together as (
+    select recorded.rank as recorded_rank, exact.rank as exact_rank, today.rank as rank_today, version_key, span_start, span_end
+    from recorded full join exact using (version_key, span_start, span_end) full join today using (version_key, span_start, span_end)
+  )
+  select retrieval.retrieval_id,
+    case when not bool_or(t.recorded_rank is distinct from t.exact_rank) over () then 'reproduced'
+      when retrieval.dense_path <> 'exact' then 'ann_miss' else 'ranking_changed' end,
+    null::text, t.recorded_rank, t.exact_rank, t.rank_today,
+    tracestore.citation(c.slug, d.doc_id, v.version_id, t.span_start, t.span_end,
+      sha256(convert_to(substr(convert_from(v.content, 'UTF8'), t.span_start + 1, t.span_end - t.span_start), 'UTF8')))
+  from together t
+  join tracestore_data.document_version v using (version_key)
+  join tracestore_data.document d using (doc_key)
+  join tracestore_data.collection c using (collection_id)
+  order by t.recorded_rank, t.exact_rank, t.rank_today;
+end
+$$;
+comment on function tracestore.replay_retrieval(tracestore_data.retrieval) is 'Internal to replay_answer: one of its searches.';
+
+create function tracestore.replay_answer(answer_id text)
+returns setof tracestore.replayed
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_ids bigint[];
+  v_retrieval tracestore_data.retrieval;
+begin
+  if not has_table_privilege('tracestore_data.document_event', 'select') then
+    raise exception using errcode = 'insufficient_privilege', message = 'a replay returns what somebody else could see',
+      hint = 'Ask as a member of tracestore_auditor.';
+  end if;
+  perform tracestore.answer_record(answer_id);
+  select a.retrieval_ids into v_ids
+  from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
+  where k.answer_id = replay_answer.answer_id;
+  if v_ids = '{}' then
+    return next row(null, 'not_replayable', 'retrieval_ids', null, null, null, null)::tracestore.replayed;
+  end if;
+  for v_retrieval in select r.* from tracestore_data.retrieval r where r.retrieval_id = any (v_ids) order by array_position(v_ids, r.retrieval_id) loop
+    return query select * from tracestore.replay_retrieval(v_retrieval);
+  end loop;
+end
+$$;
+comment on function tracestore.replay_answer(text) is
+  'The searches of an answer again, exactly, on the builds that answered, passage by passage beside the record and today. A clean replay excludes that the ranking was at fault, and nothing else.';
