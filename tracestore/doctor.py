@@ -52,6 +52,18 @@ def _checks(conn: Connection) -> Iterator[Check]:
     yield Check("schema", True, f"API {sqlfiles.api_sha256().hex()[:12]}")
     yield from _builds(conn)
     yield from _indexes(conn)
+    yield _months(conn)
+
+
+def _months(conn: Connection) -> Check:
+    ahead = int(store.table(conn, "select tracestore.months_ahead() as ahead")[0]["ahead"])
+    detail = f"the logs have a table for each of the next {ahead} months"
+    return Check(
+        "logs",
+        ahead >= 2,
+        detail,
+        None if ahead >= 2 else "run `tracestore db upgrade`, at least once a year",
+    )
 
 
 def _builds(conn: Connection) -> Iterator[Check]:

@@ -71,3 +71,13 @@ def test_a_database_without_the_schema_and_a_server_that_is_not_there(admin_dsn:
     nowhere = f"host={tmp_path} dbname=x connect_timeout=1"
     assert [name for name, _ in faults(nowhere)] == ["server"]
     Cli(nowhere, tmp_path)("doctor", expect=4)
+
+
+def test_months_of_the_logs_are_looked_at(dsn: str, conn: Connection) -> None:
+    (found,) = [check for check in diagnose(dsn) if check.check == "logs"]
+    assert (found.ok, found.remedy) == (True, None)
+    # As it will be in a year without an upgrade.
+    conn.execute("select tracestore.drop_logs(now() + interval '13 months')")
+    (found,) = [check for check in diagnose(dsn) if check.check == "logs"]
+    assert not found.ok
+    assert "db upgrade" in str(found.remedy)
