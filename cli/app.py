@@ -49,6 +49,7 @@ app = typer.Typer(
             "fidelity": "fidelity:fidelity",
             "doctor": "doctor:doctor",
             "alias": "builds:alias_app",
+            "report": "report:report",
             "gate": "gates:gate_app",
             "canary": "gates:canary_app",
             "answer": "answers:app",
