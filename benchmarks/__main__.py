@@ -22,6 +22,7 @@ from benchmarks import (
     build_write,
     chunkers,
     evaluation,
+    fidelity,
     hybrid,
     no_op_build,
     peers,
@@ -42,6 +43,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None], tuple[str, ...]]] = {
     "peers": ("Other stores on Postgres", peers.main, ()),
     "hybrid": ("Vectors, words and both, on questions with known answers", hybrid.main, ()),
     "evaluation": ("An evaluation against the bare searches in it", evaluation.main, ()),
+    "fidelity": ("The same answer from every build", fidelity.main, ()),
     "through-time": ("Builds through time", through_time.main, ()),
 }
 

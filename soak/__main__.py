@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from soak import crashes, history, lexical, publish_crashes, stateful, switching
+from soak import crashes, history, lexical, options, publish_crashes, search_quality, stateful, switching
 
 if __name__ == "__main__":
-    sys.exit(max([soak.main() for soak in (crashes, history, lexical, publish_crashes, stateful, switching)]))
+    soaks = (crashes, history, lexical, options, publish_crashes, search_quality, stateful, switching)
+    sys.exit(max([soak.main() for soak in soaks]))

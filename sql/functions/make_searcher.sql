@@ -1,10 +1,11 @@
 -- requires: hit, near_chunk, ranked_chunk, served_build_at, search_filter, citation, page_of, contexts_of
 create type tracestore.ann_result as (
   near tracestore.near_chunk[],
-  reach numeric
+  reach numeric,
+  looked_at bigint
 );
 comment on type tracestore.ann_result is
-  'What an approximate scan found, in total order, and the distance up to which it looked, null: that of the last found. A tie at that distance may have more members.';
+  'What an approximate scan found, in total order, and the distance up to which it looked, null: that of the last found. A tie at that distance may have more members. looked_at: the place of the last one found among the candidates.';
 
 create function tracestore.ann_statement(index_id bigint, dimension integer, storage text, all_candidates boolean)
 returns text
@@ -23,10 +24,11 @@ begin
         from tracestore_data.embedding e
         where e.index_id = %1$s and e.live
         order by (e.vec::@vector@.%2$s) operator(@vector@.<#>) (unit_query::@vector@.%2$s)
+        limit most
       ),
       pulled as (
-        select c.version_key, c.ordinal, c.added_build, n.distance_key, v.doc_id, v.version_seq, c.span_start
-        from %4$s n
+        select c.version_key, c.ordinal, c.added_build, n.distance_key, v.doc_id, v.version_seq, c.span_start, n.place
+        from (select n.content_key, n.distance_key, row_number() over () as place from %4$s n) n
         cross join lateral (
           select c.version_key, c.ordinal, c.added_build, c.span_start
           from tracestore_data.chunk c
@@ -62,7 +64,8 @@ begin
         array(select row(p.version_key, p.ordinal, p.added_build, p.distance_key)::tracestore.near_chunk
               from pulled p
               order by p.distance_key, p.doc_id collate "C", p.version_seq, p.ordinal, p.span_start),
-        %6$s
+        %6$s,
+        (select max(p.place) from pulled p)
     $template$,
     index_id, v_indexed,
     case when all_candidates then 'materialized' else 'not materialized' end,
@@ -72,7 +75,7 @@ begin
 end
 $$;
 comment on function tracestore.ann_statement(bigint, integer, text, boolean) is
-  'Internal to make_searcher: the approximate scan of an index. Lazily it pulls candidates in the order of the index until there are enough members; with all_candidates it ranks every candidate in full precision.';
+  'Internal to make_searcher: the approximate scan of an index. Lazily it pulls candidates in the order of the index until there are enough members, or it has looked at most; with all_candidates it ranks every candidate in full precision.';
 
 create function tracestore.evidence_statement(index_id bigint)
 returns text
@@ -171,7 +174,6 @@ as $$
 declare
   v_storage text;
   v_dimension integer;
-  v_all boolean;
   v_name text;
   -- A cached plan for each index: planning these took 1 ms of a search of 4. With one way left to plan them, since
   -- right after a build there are no statistics and later ones say nothing of the nearest rows.
@@ -196,27 +198,25 @@ begin
   if v_storage = '' then
     return;
   end if;
-  foreach v_all in array array[false, true] loop
-    v_name := case when v_all then 'ann_all_' else 'ann_' end || index_id;
-    execute format(
-      $function$
-      create or replace function tracestore.%I(
-        build_id bigint, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter)
-      returns tracestore.ann_result %s as $body$
-      #variable_conflict use_variable
-      declare
-        v_result tracestore.ann_result;
-      begin
-        %s into v_result.near, v_result.reach;
-        return v_result;
-      end $body$
-      $function$,
-      v_name, v_attributes, 
-      -- The order of half precision is not that of full precision: every candidate is ranked again.
-      rtrim(tracestore.ann_statement(index_id, v_dimension, v_storage, v_all or v_storage = 'halfvec')));
-    execute format('comment on function tracestore.%I is %L', v_name, format('Approximate scan of index %s.', index_id));
-    perform tracestore.admit_readers(v_name);
-  end loop;
+  v_name := 'ann_' || index_id;
+  execute format(
+    $function$
+    create or replace function tracestore.%I(
+      build_id bigint, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter, most integer)
+    returns tracestore.ann_result %s as $body$
+    #variable_conflict use_variable
+    declare
+      v_result tracestore.ann_result;
+    begin
+      %s into v_result.near, v_result.reach, v_result.looked_at;
+      return v_result;
+    end $body$
+    $function$,
+    v_name, v_attributes,
+    -- The order of half precision is not that of full precision: every candidate is ranked again.
+    rtrim(tracestore.ann_statement(index_id, v_dimension, v_storage, v_storage = 'halfvec')));
+  execute format('comment on function tracestore.%I is %L', v_name, format('Approximate scan of index %s.', index_id));
+  perform tracestore.admit_readers(v_name);
 end
 $$;
 comment on function tracestore.make_searcher(bigint) is
@@ -234,7 +234,7 @@ begin
   for v_function in
     select p.oid from pg_proc p
     where p.pronamespace = 'tracestore'::regnamespace
-      and p.proname in ('evidence_' || index_id, 'ann_' || index_id, 'ann_all_' || index_id)
+      and p.proname in ('evidence_' || index_id, 'ann_' || index_id)
   loop
     execute format('drop function %s', v_function);
   end loop;

@@ -74,7 +74,7 @@ begin
   v_before := array(select current_setting(name) from unnest(v_settings) as name);
   perform set_config(v_settings[2], 'off', true), set_config(v_settings[4], 'off', true);
   v_started := clock_timestamp();
-  v_near := (tracestore.ann_scan(v_served, v_kind, v_unit, match_count, v_wanted, effort, false)).near;
+  v_near := (tracestore.ann_scan(v_served, v_kind, v_unit, match_count, v_wanted, effort, null)).near;
   v_probed.ms := 1000 * extract(epoch from clock_timestamp() - v_started);
   -- Without a limit the scan gives all it found: with IVFFlat every live row of the lists.
   execute format(

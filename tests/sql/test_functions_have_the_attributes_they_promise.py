@@ -10,7 +10,8 @@ _OURS = "p.pronamespace in ('tracestore'::regnamespace, 'tracestore_data'::regna
 READERS = {
     "search",
     "dense_chunks",
-    "ann_chunks",
+    "auto_chunks",
+    "ann_only_chunks",
     "ann_scan",
     "fuse_legs",
     "resolve",
