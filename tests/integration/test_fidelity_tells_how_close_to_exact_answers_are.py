@@ -120,8 +120,9 @@ def test_what_was_measured_is_kept_and_judged(lab: Lab) -> None:
     assert health["recommendation"] == "nothing to do"
     if lab.kind == "ivfflat":
         assert 0.2 < health["list_imbalance"] < 5
-    measure(lab.conn, lab.build_id, probes, 10, floor=1.0)
-    if by_mode(measure(lab.conn, lab.build_id, probes, 10, floor=1.0))["ann", None].recall < 1:
+    # A wish that cannot be had: the least that was found of anything but far questions.
+    strict = by_mode(measure(lab.conn, lab.build_id, probes, 200, floor=1.0))
+    if min(strict["ann", None].recall_by["kind"]["near"], strict["auto", None].recall) < 1:
         advice = store.table(lab.conn, "select recommendation from tracestore.index_health")[0][
             "recommendation"
         ]
@@ -168,7 +169,7 @@ def test_the_command_measures_and_says_what_to_do(lab: Lab, tmp_path: Path) -> N
     assert "did you mean main" in cli.error("fidelity", "mian", expect=3)
     cli.error("fidelity", "B-99", expect=3)
     checks = {check["check"]: check for check in cli("doctor", "--json").json["checks"]}
-    assert list(checks) == ["server", "extension", "schema", "builds", "partitions", "index 1 of c"]
+    assert checks.keys() >= {"server", "extension", "schema", "builds", "partitions", "index 1 of c"}
     assert checks["index 1 of c"]["detail"].startswith(f"{lab.kind}, {ROWS} vectors, recall ")
 
 

