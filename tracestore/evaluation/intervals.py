@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import stats  # type: ignore[import-untyped]  # stubs are a package of their own, for three calls
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000

@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import stats  # type: ignore[import-untyped]  # stubs are a package of their own, for three calls
 
 from tracestore.evaluation.intervals import Interval, bootstrap_means
 from tracestore.evaluation.mean import mean_of
