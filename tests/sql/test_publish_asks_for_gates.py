@@ -5,12 +5,13 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from tests.access import reader, role, session_of
 from tests.building import Counting, make, register
 from tests.corpus import publish
 from tracestore import store
 from tracestore.db import Connection
 from tracestore.errors import ConflictError, GateFailed, InputError
-from tracestore.gates import SMALL, Floor, check_build, floors_in_force, set_profile
+from tracestore.gates import SMALL, STANDARD, Floor, check_build, floors_in_force, set_profile
 from tracestore.gates.floors import set_floor
 from tracestore.gates.publish import check_and_publish
 
@@ -198,3 +199,20 @@ def test_build_and_publish_in_one_checks_between(conn: Connection, build: int) -
     register(conn, "one", "# one\n\nA changed sentence.")
     with pytest.raises(GateFailed):
         check_and_publish(conn, "live", make(conn).build_id)
+
+
+def test_a_writer_sets_gates_and_passes_them_and_a_reader_sees_nothing(dsn: str, build: int) -> None:
+    with role(dsn, "tracestore_writer") as name, session_of(dsn, name) as writer:
+        set_profile(writer, "c", STANDARD, "process")
+        canary = store.add_canary(writer, "c", "two", query="What does document two say?")
+        assert not check(writer, build)
+        store.retire_canary(writer, canary, reason="found on purpose")
+        assert check(writer, build)
+        publish(writer, "live", build)
+        assert writer.execute("select distinct actor from tracestore.gate_results").fetchall() == [(name,)]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute("update tracestore_data.canary set actor = 'somebody else'")
+    with reader(dsn) as session:
+        for view in ("gates", "gate_results", "canaries"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                session.execute(f"select * from tracestore.{view}".encode())

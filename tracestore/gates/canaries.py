@@ -16,19 +16,23 @@ from tracestore.gates.floors import Floor
 from tracestore.gates.subject import Subject
 from tracestore.types import GateOutcome
 
-_AUTOMATIC = 20
+_AUTOMATIC = 10
 _DEPTH = 100
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked for one document; ``vector`` is None where its words have none."""
+    """What is asked for one document; ``vector`` is None where its words have none.
+
+    ``alone``: also ask for the document by a filter.
+    """
 
     doc_id: str
     version_id: str | None
     text: str
     vector: NDArray[np.float32] | None
+    alone: bool
 
 
 def gate_canaries(subject: Subject, floor: Floor) -> Iterator[GateOutcome]:
@@ -58,18 +62,19 @@ def gate_canaries(subject: Subject, floor: Floor) -> Iterator[GateOutcome]:
 def _questions(subject: Subject, row: dict[str, Any]) -> Iterator[Question]:
     doc_id, version_id = row["doc_id"], row["version_id"]
     if row["given"] is not None:
-        yield Question(doc_id, version_id, row["given"], embed_query(subject.embedder, row["given"]))
+        yield Question(doc_id, version_id, row["given"], embed_query(subject.embedder, row["given"]), True)
         return
     passages = row["passages"] or []
-    for text, vector in zip(passages, embed_passages(subject.embedder, passages), strict=True):
-        yield Question(doc_id, version_id, text, vector)
+    vectors = embed_passages(subject.embedder, passages)
+    for place, (text, vector) in enumerate(zip(passages, vectors, strict=True)):
+        yield Question(doc_id, version_id, text, vector, place == 0)
 
 
 def _found(subject: Subject, question: Question, mode: str) -> set[str]:
     if question.vector is None and mode != "lexical":
         return set()
     found: set[str] = set()
-    for only in (None, {"doc_id": [question.doc_id]}):
+    for only in (None, {"doc_id": [question.doc_id]}) if question.alone else (None,):
         hits = store.search(
             subject.conn,
             None,
