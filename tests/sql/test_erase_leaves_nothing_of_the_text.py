@@ -25,7 +25,7 @@ from tracestore.store import resolve, search, verify_build
 
 QUERY = np.array([1, 0], np.float32)
 EMBEDDER = TableEmbedder(2)
-EMBEDDER.learn({"secret": [1, 0], "private": [0.8, 0.6], "shared": [0.6, 0.8], "other": [0, 1]})
+EMBEDDER.learn({"hushed": [1, 0], "private": [0.8, 0.6], "shared": [0.6, 0.8], "other": [0, 1]})
 RECIPE = EMBEDDER.recipe.recipe_id
 
 
@@ -57,7 +57,7 @@ def everything(conn: Connection) -> str:
 
 def test_content_chunks_vectors_and_lexemes_are_gone_from_every_index(conn: Connection) -> None:
     register_words(
-        conn, "c", "a", ["secret", "shared"], title="secret", source_uri="secret", attributes={"k": "secret"}, pages=[[0, "secret"]]
+        conn, "c", "a", ["hushed", "shared"], title="hushed", source_uri="hushed", attributes={"k": "hushed"}, pages=[[0, "hushed"]]
     )  # fmt: skip
     register_words(conn, "c", "a", ["private", "shared"], title="private")
     register_words(conn, "c", "b", ["shared", "other"])
@@ -71,7 +71,7 @@ def test_content_chunks_vectors_and_lexemes_are_gone_from_every_index(conn: Conn
     assert conn.execute("select count(*) from tracestore_data.embedding").fetchone() == (6,)
     left = everything(conn)
     assert "private" not in left
-    assert "secret" not in left
+    assert "hushed" not in left
     rows = conn.execute(
         "select text, erased_at is not null from tracestore.document_versions where doc_id = 'a'"
     ).fetchall()
@@ -79,7 +79,7 @@ def test_content_chunks_vectors_and_lexemes_are_gone_from_every_index(conn: Conn
 
 
 def test_one_version_is_erased_and_the_other_stays(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret", "shared"], version_id="1", title="Title")
+    register_words(conn, "c", "a", ["hushed", "shared"], version_id="1", title="Title")
     build(conn, "c", EMBEDDER)
     register_words(conn, "c", "a", ["private", "shared"], version_id="2")
     build(conn, "c", EMBEDDER)
@@ -94,10 +94,10 @@ def test_one_version_is_erased_and_the_other_stays(conn: Connection) -> None:
 
 
 def test_it_is_suppressed_at_once_in_every_build(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret"])
-    register_words(conn, "c", "b", ["secret", "other"])
+    register_words(conn, "c", "a", ["hushed"])
+    register_words(conn, "c", "b", ["hushed", "other"])
     first = build(conn, "c", EMBEDDER).build_id
-    register_words(conn, "c", "b", ["secret"])
+    register_words(conn, "c", "b", ["hushed"])
     second = build(conn, "c", EMBEDDER).build_id
     publish(conn, "live", second)
 
@@ -105,15 +105,15 @@ def test_it_is_suppressed_at_once_in_every_build(conn: Connection) -> None:
         hits = search(conn, "live", QUERY, RECIPE, **named)
         return [(hit.doc_id, hit.text, hit.suppression_epoch) for hit in hits]
 
-    assert found() == [("a", "secret", 0), ("b", "secret", 0)]
+    assert found() == [("a", "hushed", 0), ("b", "hushed", 0)]
     assert conn.execute("select tracestore.erase('c', 'a')").fetchone() == (1,)
-    assert found() == [("b", "secret", 1)]
-    assert found(as_of_build=first) == [("b", "secret", 1), ("b", "other", 1)]
+    assert found() == [("b", "hushed", 1)]
+    assert found(as_of_build=first) == [("b", "hushed", 1), ("b", "other", 1)]
     assert found(filter={"doc_id": ["a"]}) == []
 
 
 def test_the_record_of_what_was_built_stays_true(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret", "shared"])
+    register_words(conn, "c", "a", ["hushed", "shared"])
     register_words(conn, "c", "b", ["shared"])
     first = build(conn, "c", EMBEDDER)
     conn.execute("select tracestore.erase('c', 'a')")
@@ -131,10 +131,10 @@ def test_the_record_of_what_was_built_stays_true(conn: Connection) -> None:
 
 
 def test_the_text_is_not_registered_again_in_silence(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret"], version_id="1")
+    register_words(conn, "c", "a", ["hushed"], version_id="1")
     conn.execute("select tracestore.erase('c', 'a')")
-    assert register_words(conn, "c", "a", ["secret"], version_id="1") == ("erased", "1")
-    assert register_words(conn, "c", "a", ["secret"]) == ("erased", "1")
+    assert register_words(conn, "c", "a", ["hushed"], version_id="1") == ("erased", "1")
+    assert register_words(conn, "c", "a", ["hushed"]) == ("erased", "1")
     assert conn.execute("select count(*), count(text) from tracestore.document_versions").fetchone() == (1, 0)
     assert register_words(conn, "c", "a", ["other"], version_id="2") == ("updated", "2")
     build(conn, "c", EMBEDDER)
@@ -148,7 +148,7 @@ def test_the_text_is_not_registered_again_in_silence(conn: Connection) -> None:
 def test_what_is_not_there_is_not_found(
     conn: Connection, collection: str | None, doc_id: str, version_id: str | None
 ) -> None:
-    register_words(conn, "c", "a", ["secret"])
+    register_words(conn, "c", "a", ["hushed"])
     with pytest.raises(psycopg.Error) as caught:
         conn.execute("select tracestore.erase(%s, %s, %s)", [collection, doc_id, version_id])
     assert caught.value.sqlstate == "TS003"
@@ -157,7 +157,7 @@ def test_what_is_not_there_is_not_found(
 
 @pytest.mark.parametrize("version_id", [None, "1"])
 def test_what_was_erased_before_is_not_found(conn: Connection, version_id: str | None) -> None:
-    register_words(conn, "c", "a", ["secret"], version_id="1")
+    register_words(conn, "c", "a", ["hushed"], version_id="1")
     conn.execute("select tracestore.erase('c', 'a')")
     with pytest.raises(psycopg.Error) as caught:
         conn.execute("select tracestore.erase('c', 'a', %s)", [version_id])
@@ -166,7 +166,7 @@ def test_what_was_erased_before_is_not_found(conn: Connection, version_id: str |
 
 
 def test_a_withdrawn_document_is_erased_as_well_and_never_restored(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret"])
+    register_words(conn, "c", "a", ["hushed"])
     publish(conn, "live", build(conn, "c", EMBEDDER).build_id)
     conn.execute(
         "select tracestore.withdraw('c', 'a'), tracestore.erase('c', 'a'), tracestore.restore('c', 'a')"
@@ -176,13 +176,13 @@ def test_a_withdrawn_document_is_erased_as_well_and_never_restored(conn: Connect
 
 
 def test_what_an_interrupted_build_embedded_goes_too(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret", "shared"])
+    register_words(conn, "c", "a", ["hushed", "shared"])
     register_words(conn, "c", "b", ["other"])
     register_words(conn, "c", "z", ["poison"])
     settings = IndexSettings(EMBEDDER.recipe, ChunkConfig(max_words=1))
     with pytest.raises(EmbeddingError, match="poison"):  # a word the table does not know
         make_build(conn, "c", OneByOne(EMBEDDER), settings)
-    assert keys(conn) >= {"secret", "shared"}
+    assert keys(conn) >= {"hushed", "shared"}
     assert "poison" in everything(conn)
     conn.execute("select tracestore.erase('c', 'a')")
     assert keys(conn) == set()
@@ -250,7 +250,7 @@ def start_build(
 
 
 def corpus(conn: Connection) -> None:
-    register_words(conn, "c", "a", ["secret", "private"])
+    register_words(conn, "c", "a", ["hushed", "private"])
     register_words(conn, "c", "b", ["shared", "other"])
 
 
@@ -265,7 +265,7 @@ def test_a_build_that_read_the_text_before_does_not_bring_it_back(dsn: str, conn
     with ThreadPoolExecutor(1) as pool:
         building = start_build(pool, dsn, "private", gate)
         assert gate.reached.wait(60)
-        assert keys(conn) == {"secret"}
+        assert keys(conn) == {"hushed"}
         conn.execute("select tracestore.erase('c', 'a')")
         gate.open.set()
         with pytest.raises(ConflictError, match="erased"):
@@ -279,7 +279,7 @@ def test_a_build_that_read_the_text_before_does_not_bring_it_back(dsn: str, conn
 def test_a_build_at_work_keeps_what_it_paid_for_when_another_text_is_erased(
     dsn: str, conn: Connection
 ) -> None:
-    register_words(conn, "c", "gone", ["secret"])
+    register_words(conn, "c", "gone", ["hushed"])
     build(conn, "c", EMBEDDER)
     register_words(conn, "c", "b", ["private", "shared", "other"])
     gate = Gate()
