@@ -52,9 +52,14 @@ class Answers:
         self.ms: list[float] = []
 
     def add(self, answers: list[list[Hit]]) -> None:
-        """Keep the answers of a build."""
+        """Keep the answers of a build, and the keys of the first."""
         self.names.append([[hit.citation for hit in hits] for hits in answers])
-        self.keys = [[-hit.score for hit in hits] for hits in answers]
+        self.keys = self.keys or [[-hit.score for hit in hits] for hits in answers]
+
+    def stability(self, k: int) -> float:
+        """Return rebuild_stability of the questions that every build was asked."""
+        asked = min(map(len, self.names))
+        return rebuild_stability([names[:asked] for names in self.names], k)
 
 
 def main() -> None:
@@ -84,11 +89,13 @@ def measure(conn: Connection, options: argparse.Namespace) -> None:
         store.publish(conn, "vector", report.build_id)
         conn.execute("vacuum analyze")
         for name, answers in found.items():
-            ask(conn, embedder, asked, name, answers, options.k)
-    right = found["exact"].keys
+            # Exact answers do not depend on the graph: after the first build a few show that.
+            some = asked[:100] if name == "exact" and number else asked
+            ask(conn, embedder, some, name, answers, options.k)
     print(
         f"{options.rows:,} x {options.dimension}, k={options.k}, {options.queries} questions, {options.builds} builds of the graph\n"
     )
+    right = found["exact"].keys
     print(f"| setting | rebuild_stability@{options.k} | ann_recall@{options.k} | p50 ms | against ann |")
     print("|---|---:|---:|---:|---:|")
     base = statistics.median(found["ann, ef_search 100 (default)"].ms)
@@ -98,9 +105,9 @@ def measure(conn: Connection, options: argparse.Namespace) -> None:
         )
         middle = statistics.median(answers.ms)
         print(
-            f"| {name} | {rebuild_stability(answers.names, options.k):.4f} | {recall:.4f} | {middle:.1f} | {middle / base:.2f} |"
+            f"| {name} | {answers.stability(options.k):.4f} | {recall:.4f} | {middle:.1f} | {middle / base:.2f} |"
         )
-    reached = [name for name, answers in found.items() if rebuild_stability(answers.names, options.k) >= GOAL]
+    reached = [name for name, answers in found.items() if answers.stability(options.k) >= GOAL]
     print(f"\nThe goal of {GOAL} is reached by: {', '.join(reached)}.\n")
     memory(conn, embedder, asked, right, options.k)
 

@@ -197,8 +197,8 @@ begin
     if cardinality(wanted.doc_id) <= 100 or 2 * v_effort > v_highest then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
     end if;
-    v_most := greatest(100, 2 * match_count);
-    v_scanned := tracestore.ann_scan(served, kind, unit_query, v_enough, wanted, case kind when 'hnsw' then v_effort else 1 end, v_most);
+    v_most := greatest(50, match_count);
+    v_scanned := tracestore.ann_scan(served, kind, unit_query, v_enough, wanted, case kind when 'hnsw' then least(v_most, v_highest) else 1 end, v_most);
     if cardinality(v_scanned.near) = 0 then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
     end if;
@@ -206,8 +206,9 @@ begin
       / case when cardinality(v_scanned.near) > v_enough then v_scanned.looked_at else v_most end::double precision;
     if kind = 'ivfflat' then
       v_effort := coalesce(options.probes, ceil(1.5 * sqrt(v_lists * v_count / v_share / 10))::integer);
-    elsif cardinality(v_scanned.near) < v_enough then
-      v_effort := least(v_highest, v_effort * v_enough * 1.2 / cardinality(v_scanned.near));
+    else
+      -- Of fifty it is an estimate: what comes near to enough is worth the look, at a tenth of an exact search of so many.
+      v_effort := greatest(v_effort, least(case when v_share >= 0.05 then v_highest / 2 else v_highest end, 1.2 * v_enough / v_share));
     end if;
   end if;
   if 2 * v_effort > v_highest then
