@@ -1,6 +1,6 @@
 """`tracestore.search` through HNSW against queries written by hand on the same tables, and `auto` under a filter.
 
-    python -m benchmarks.search_ann [--dsn DSN] [--rows 100000] [--dimension 256] [--queries 200] [--rounds 5] [--k 10]
+    python -m benchmarks.search_ann [--dsn DSN] [--rows 100000] [--dimension 256] [--queries 100] [--rounds 5] [--k 10]
 
 All as owner of the tables, prepared, binary, at the same `ef_search`, in turns in an order drawn anew for each
 question; medians of the rounds' medians. What is written by hand has its plan kept (`plan_cache_mode =
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--dsn", help="a server where databases may be made; without it one is started")
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--dimension", type=int, default=256)
-    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--ef-search", type=int, default=100)
