@@ -156,7 +156,11 @@ def test_searches_and_builds_go_on_while_a_graph_is_renewed(dsn: str, conn: Conn
 def test_the_commands_make_and_renew(dsn: str, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     for number in range(30):
-        (tmp_path / "docs" / f"{number}.md").write_text(f"# Part {number}\n\nPassage {number} of many.\n")
+        # Ever longer, so that no two are as far from a question: mode ann reads exactly where a tie goes on behind its scan.
+        more = " ".join(f"word{each}" for each in range(number))
+        (tmp_path / "docs" / f"{number}.md").write_text(
+            f"# Part {number}\n\nPassage {number} of many. {more}\n"
+        )
     cli = Cli(dsn, tmp_path)
     cli("ingest", "docs", "--collection", "c")
     cli("build", "c", "--recipe", "hash:64:a", "--ann", "hnsw", "--m", "8", "--publish", "main")
