@@ -53,6 +53,7 @@ app = typer.Typer(
             "gate": "gates:gate_app",
             "canary": "gates:canary_app",
             "answer": "answers:app",
+            "policy": "policies:app",
             "db": "db:app",
         }
     ),

@@ -18,6 +18,7 @@ from .errors import (
     InputError,
     NotFound,
     RecipeMismatch,
+    RefusedByPolicy,
     SchemaOutOfDate,
     StoreError,
     TracestoreError,
@@ -65,6 +66,7 @@ _OURS: dict[str, type[TracestoreError]] = {
     "TS009": InputError,  # not available
     "TS010": InputError,  # a state cannot follow another
     "TS011": StoreError,  # a search took longer than it may
+    "TS012": RefusedByPolicy,  # two revisions among the candidates, and the policy of their class is to refuse
 }
 
 

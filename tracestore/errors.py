@@ -9,6 +9,7 @@ TracestoreError
 ├── NotFound             the named thing does not exist
 ├── ConflictError        somebody else changed or holds the thing
 ├── GateFailed           a build may not be published
+├── RefusedByPolicy      revisions contradict one another, and a policy refuses to choose
 ├── VerificationError    what was recorded is no longer true
 ├── SchemaOutOfDate      the database schema and this release do not fit (``.found``, ``.expected``)
 └── StoreError           the database refused for a reason of its own (``.sqlstate``)
@@ -80,6 +81,12 @@ class ConflictError(TracestoreError):
 
 class GateFailed(TracestoreError):
     """A build may not be published."""
+
+    exit_code = 4
+
+
+class RefusedByPolicy(TracestoreError):
+    """Revisions of a family contradict one another, and the policy of their class refuses to choose."""
 
     exit_code = 4
 

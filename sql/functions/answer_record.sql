@@ -7,10 +7,11 @@ begin atomic
   select case when implied & 1 > 0 then jsonb_build_object('store_id', tracestore.store_id()) else '{}' end
     || case when implied & 2 > 0 then jsonb_build_object('index_build_id', 'B-' || build_id) else '{}' end
     || case when implied & 4 > 0 then jsonb_build_object('retrieval_ids', retrieval_ids) else '{}' end
-    || case when implied & 8 > 0 then jsonb_build_object('answered_at', tracestore.rfc3339(answered_at)) else '{}' end;
+    || case when implied & 8 > 0 then jsonb_build_object('answered_at', tracestore.rfc3339(answered_at)) else '{}' end
+    || case when implied & 16 > 0 then jsonb_build_object('conflict_policy_fired', tracestore.policies_fired(retrieval_ids)) else '{}' end;
 end;
 comment on function tracestore.implied_fields(integer, bigint, bigint[], timestamptz) is
-  'Internal to answer_record: fields of a record that are kept as columns, by the sum of their numbers: 1 store_id, 2 index_build_id, 4 retrieval_ids, 8 answered_at.';
+  'Internal to answer_record: fields of a record that are kept as columns, by the sum of their numbers: 1 store_id, 2 index_build_id, 4 retrieval_ids, 8 answered_at, 16 conflict_policy_fired.';
 
 create function tracestore.read_answer(answer_id text)
 returns jsonb

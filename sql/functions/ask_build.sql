@@ -19,7 +19,8 @@ begin
     index_alias => null, query_embedding => q.vector, recipe_id => ask_build.recipe_id, match_count => ask_build.match_count,
     query_text => q.query_text, mode => ask_build.mode, as_of_build => ask_build.build_id,
     -- Its clock starts with the statement, which is that of all questions here.
-    options => ask_build.options - 'max_ms') as h
+    -- An evaluation goes on where a policy would refuse to answer.
+    options => coalesce(ask_build.options, '{}') - 'max_ms' || '{"refuse": false}') as h
   join tracestore_data.collection c on c.slug = h.collection
   join tracestore_data.document d on d.collection_id = c.collection_id and d.doc_id = h.doc_id
   join tracestore_data.document_version v on v.doc_key = d.doc_key and v.version_seq = h.version_seq

@@ -75,6 +75,25 @@ end;
 comment on function tracestore.successor_of(bigint, timestamptz) is
   'The version that should have been used at a time instead of another: in effect later, of the same document or family, or declared; null where none is known.';
 
+create function tracestore.items_dropped(items jsonb, fired jsonb)
+returns jsonb
+language sql
+immutable
+parallel safe
+begin atomic
+  -- Of one search an object, of several a list; of another system anything.
+  select coalesce(jsonb_agg(
+    jsonb_build_object('chunk_id', d.item -> 'citation', 'content_hash', 'sha256:' || (d.item ->> 'span_sha256'), 'score', d.item -> 'score',
+      'candidate_rank', d.item -> 'candidate_rank', 'given_to_model', false, 'dropped_by', 'conflict_policy')), '[]')
+  from jsonb_path_query(fired, 'lax $.dropped[*] ? (@.citation.type() == "string")') as d (item)
+  -- What the record lists itself, it knows better.
+  where not exists (
+    select from jsonb_array_elements(items) as known (item)
+    where d.item ->> 'citation' in (known.item ->> 'chunk_id', known.item ->> 'citation'));
+end;
+comment on function tracestore.items_dropped(jsonb, jsonb) is
+  'Internal to explain_answer: what policies for conflicts dropped, as items of a record that the model was not given.';
+
 create function tracestore.dispute_of(answer_id text, disputed text, expected jsonb)
 returns tracestore.dispute
 language plpgsql
@@ -95,6 +114,8 @@ begin
   if v.items is null and v_answer.retrieval_ids <> '{}' then
     v.items := tracestore.retrieval_items(v_answer.retrieval_ids);
   end if;
+  v.items := v.items || tracestore.items_dropped(v.items,
+    coalesce(nullif(tracestore.policies_fired(v_answer.retrieval_ids), 'null'), v_record -> 'conflict_policy_fired'));
   v.item := tracestore.disputed_item(v.items, disputed);
   v.version_key := tracestore.version_of_item(v.item);
   -- The search that found it; where several did, or none, the last.

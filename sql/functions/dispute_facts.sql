@@ -196,7 +196,8 @@ begin
   return case
     -- What was cited was read.
     when jsonb_path_exists(v_found, '$[*] ? (@.given_to_model == true || @.cited == true)') then row(true, null, v_found)::tracestore.fact
-    when jsonb_path_exists(v_found, '$[*] ? (@.given_to_model == false || @.dropped_by.type() == "string")') then row(false, null, v_found)::tracestore.fact
+    -- A part that is not said to be dropped may have been read.
+    when not jsonb_path_exists(v_found, '$[*] ? (!(@.given_to_model == false || @.dropped_by.type() == "string"))') then row(false, null, v_found)::tracestore.fact
     else row(null, 'given_to_model', v_found)::tracestore.fact end;
 end
 $$;

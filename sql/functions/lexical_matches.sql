@@ -191,8 +191,8 @@ declare
          and (($5).family_id is null or m.family_id = any (($5).family_id))
          and (($5).class is null or m.class = any (($5).class))))', index_id) end;
 begin
-  if num_nulls(index_id, build_id, lexemes) > 0 or match_count is null or match_count not between 1 and 10000 then
-    raise exception using errcode = 'TS001', message = 'match_count is not between 1 and 10000, or an argument is null',
+  if num_nulls(index_id, build_id, lexemes) > 0 or match_count is null or match_count not between 1 and 100000 then
+    raise exception using errcode = 'TS001', message = 'match_count is not between 1 and 100000, or an argument is null',
       detail = format('match_count = %s', match_count), hint = 'Call tracestore.search.';
   end if;
   if cardinality(lexemes) = 0 then

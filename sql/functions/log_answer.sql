@@ -132,8 +132,8 @@ begin
   v_answered := coalesce(v_answered, v_key.logged_at);
   v_implied := (
     select coalesce(sum(bit), 0)
-    from unnest(array[1, 2, 4, 8], array['store_id', 'index_build_id', 'retrieval_ids', 'answered_at']) as field (bit, name)
-    where record -> name = tracestore.implied_fields(bit, v_build, v_retrievals, v_answered) -> name);
+    from unnest(array[1, 2, 4, 8, 16], array['store_id', 'index_build_id', 'retrieval_ids', 'answered_at', 'conflict_policy_fired']) as field (bit, name)
+    where (record -> name)::text = (tracestore.implied_fields(bit, v_build, v_retrievals, v_answered) -> name)::text);
   v_rest := record - 'answer_id' - array(select jsonb_object_keys(tracestore.implied_fields(v_implied, v_build, v_retrievals, v_answered)));
   if v_items is not null then
     v_rest := v_rest || jsonb_build_object('retrieved', tracestore.pack_items(

@@ -27,10 +27,14 @@ begin
     return next row(retrieval.retrieval_id, 'not_replayable', v_missing, null, null, null, null)::tracestore.replayed;
     return;
   end if;
-  select a.build_id, s.suppression_epoch into v_today.build_id, v_today.suppression_epoch
+  -- Today is what a search would be now, its policies included.
+  select a.build_id, s.suppression_epoch, retrieval.settings - 'conflict_policy_id'
+      || case when c.policies is null then '{}' else jsonb_build_object('conflict_policy_id', c.policies -> 'conflict_policy_id') end
+  into v_today.build_id, v_today.suppression_epoch, v_today.settings
   from tracestore_data.store s
   left join tracestore_data.build then_built on then_built.build_id = retrieval.build_id
   left join tracestore_data.retrieval_index i on i.index_id = then_built.index_id
+  left join tracestore_data.collection c using (collection_id)
   left join tracestore_data.alias a on a.alias_name = retrieval.index_alias and a.recipe_key = i.recipe_key;
   return query
   with recorded as (

@@ -1,4 +1,4 @@
--- requires: dispute, search, labels_at
+-- requires: dispute, search, settle_conflicts, labels_at
 create function tracestore.not_replayable(retrieval tracestore_data.retrieval)
 returns text
 language plpgsql
@@ -32,7 +32,7 @@ end
 $$;
 comment on function tracestore.not_replayable(tracestore_data.retrieval) is 'What is missing to run a logged search again, exactly, on its build; null: nothing.';
 
-create function tracestore.replay(retrieval tracestore_data.retrieval, match_count integer)
+create function tracestore.replay_legs(retrieval tracestore_data.retrieval, match_count integer)
 returns table (rank integer, version_key bigint, span_start integer, span_end integer, score double precision)
 language plpgsql
 stable
@@ -54,7 +54,9 @@ begin
     select h.rank, v.version_key, h.span_start, h.span_end, h.score
     from tracestore.search(null, retrieval.query_vec, v_recipe, match_count, retrieval.query_text,
       case retrieval.settings ->> 'mode' when 'lexical' then 'lexical' else 'exact' end, retrieval.settings -> 'filter', retrieval.build_id, null,
-      retrieval.settings -> 'options') h
+      -- By the policies of then, and without an error.
+      coalesce(nullif(retrieval.settings -> 'options', 'null'), '{}')
+        || jsonb_build_object('conflict_policy_id', coalesce(retrieval.settings -> 'conflict_policy_id', '0'), 'refuse', false)) h
     join tracestore_data.collection c on c.slug = h.collection
     join tracestore_data.document d on d.collection_id = c.collection_id and d.doc_id = h.doc_id
     join tracestore_data.document_version v on v.doc_key = d.doc_key and v.version_id = h.version_id;
@@ -87,8 +89,43 @@ begin
   using @vector@.l2_normalize(retrieval.query_vec), retrieval.build_id, retrieval.suppression_epoch, retrieval.caller_labels, v_at, v_wanted, match_count;
 end
 $$;
+comment on function tracestore.replay_legs(tracestore_data.retrieval, integer) is
+  'Internal to replay: the same, of a search by vectors before policies.';
+
+create function tracestore.replay(retrieval tracestore_data.retrieval, match_count integer)
+returns table (rank integer, version_key bigint, span_start integer, span_end integer, score double precision)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_policies jsonb;
+  v_keys bigint[];
+  v_starts integer[];
+  v_ends integer[];
+  v_scores double precision[];
+begin
+  if not retrieval.settings ? 'conflict_policy_id' or retrieval.settings ->> 'mode' = 'lexical' or retrieval.settings ? 'candidates' then
+    return query select * from tracestore.replay_legs(retrieval, match_count);
+    return;
+  end if;
+  select array_agg(r.version_key order by r.rank), array_agg(r.span_start order by r.rank), array_agg(r.span_end order by r.rank), array_agg(r.score order by r.rank)
+  into v_keys, v_starts, v_ends, v_scores
+  -- Enough for what fills up the places of what is dropped: as many as search looks at.
+  from tracestore.replay_legs(retrieval, 100000) r;
+  return query
+  select k.rank::integer, v_keys[k.place], v_starts[k.place], v_ends[k.place], v_scores[k.place]
+  from tracestore_data.build b join tracestore_data.retrieval_index i using (index_id)
+  cross join lateral tracestore.conflicts_among(b.index_id, b.build_id, coalesce(v_keys, '{}'),
+    tracestore_data.policies_at(i.collection_id, 'infinity', (retrieval.settings ->> 'conflict_policy_id')::bigint), replay.match_count) s
+  cross join lateral unnest(s.kept) with ordinality as k (place, rank)
+  where b.build_id = retrieval.build_id;
+end
+$$;
 comment on function tracestore.replay(tracestore_data.retrieval, integer) is
-  'A logged search again, exactly, on the build that answered it, with what its caller could see then; ask not_replayable first.';
+  'A logged search again, exactly, on the build that answered it, with what its caller could see then and the policies in force then; ask not_replayable first.';
 
 create function tracestore.was_in_top_k(about tracestore.dispute)
 returns tracestore.fact

@@ -22,6 +22,27 @@ end
 $$;
 comment on function tracestore.retrieval_items(bigint[]) is 'What logged searches returned, as an answer''s record has it in retrieved.';
 
+create function tracestore.policies_fired(retrieval_ids bigint[])
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_fired jsonb;
+begin
+  select jsonb_agg(r.settings -> 'conflict_policy_fired' order by wanted.place) into v_fired
+  from unnest(policies_fired.retrieval_ids) with ordinality as wanted (retrieval_id, place)
+  join tracestore_data.retrieval r using (retrieval_id)
+  where r.settings ? 'conflict_policy_fired';
+  return case jsonb_array_length(v_fired) when 1 then v_fired -> 0 else coalesce(v_fired, 'null') end;
+end
+$$;
+comment on function tracestore.policies_fired(bigint[]) is
+  'What policies did with the candidates of logged searches, as an answer''s record has it in conflict_policy_fired: JSON null for nothing, of several searches a list.';
+
 create function tracestore.retrieval_record(retrieval_id bigint)
 returns jsonb
 language sql
@@ -29,7 +50,7 @@ stable
 begin atomic
   select jsonb_build_object(
     'store_id', tracestore.store_id(), 'index_build_id', 'B-' || r.build_id, 'retrieval_ids', jsonb_build_array(r.retrieval_id),
-    'retrieved', tracestore.retrieval_items(array[r.retrieval_id]))
+    'conflict_policy_fired', tracestore.policies_fired(array[r.retrieval_id]), 'retrieved', tracestore.retrieval_items(array[r.retrieval_id]))
   from tracestore_data.retrieval r where r.retrieval_id = retrieval_record.retrieval_id;
 end;
 comment on function tracestore.retrieval_record(bigint) is

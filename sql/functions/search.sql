@@ -1,4 +1,4 @@
--- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of
+-- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of, settle_conflicts
 create function tracestore.check_query(served tracestore.served_build, query_embedding @vector@.vector)
 returns void
 language plpgsql
@@ -53,6 +53,8 @@ declare
   v_found tracestore.ranked_chunk[];
   v_contexts tracestore.passage_context[];
   v_candidates integer := match_count;
+  v_policies jsonb;
+  v_settled tracestore.settled_candidates;
 begin
   if match_count is null or match_count not between 1 and 10000 then
     raise exception using errcode = 'TS001', message = 'match_count is not between 1 and 10000',
@@ -76,27 +78,43 @@ begin
     raise exception using errcode = 'TS004', message = format('build B-%s can no longer be searched', v_served.build_id),
       detail = format('retained: %s', v_served.level), hint = 'Search a build whose level is vectors.';
   end if;
-  if query_text is not null then
-    v_candidates := greatest(match_count, coalesce(v_options.candidates, 100));
-    v_lexical := tracestore.lexical_chunks(v_served.index_id, v_served.build_id, query_text, v_candidates, v_wanted);
+  v_policies := v_served.policies;
+  if as_of is not null or v_options.conflict_policy_id is not null then
+    v_policies := tracestore.policies_of(v_served.collection, as_of, v_options.conflict_policy_id);
   end if;
   if mode <> 'lexical' then
     perform tracestore.check_query(v_served, query_embedding);
-    v_dense := tracestore.dense_chunks(
-      v_served, @vector@.l2_normalize(query_embedding), v_candidates, v_wanted, mode, as_of_build is not null or as_of is not null, v_options);
   end if;
-  if query_text is null then
-    v_found := array(
-      select row(n.version_key, n.ordinal, n.added_build, - n.distance_key, n.place, null)::tracestore.ranked_chunk
-      from unnest(v_dense.near) with ordinality as n (version_key, ordinal, added_build, distance_key, place));
-  elsif mode = 'lexical' then
-    v_found := array(
-      select row(n.version_key, n.ordinal, n.added_build, - n.distance_key, null, n.place)::tracestore.ranked_chunk
-      from unnest(v_lexical) with ordinality as n (version_key, ordinal, added_build, distance_key, place)
-      where place <= match_count);
-  else
-    v_found := tracestore.fuse_legs(v_dense.near, v_lexical, match_count, v_options);
-  end if;
+  loop
+    if query_text is not null then
+      v_candidates := greatest(v_candidates, coalesce(v_options.candidates, 100));
+      v_lexical := tracestore.lexical_chunks(v_served.index_id, v_served.build_id, query_text, v_candidates, v_wanted);
+    end if;
+    if mode <> 'lexical' then
+      v_dense := tracestore.dense_chunks(
+        v_served, @vector@.l2_normalize(query_embedding), v_candidates, v_wanted, mode, as_of_build is not null or as_of is not null, v_options);
+    end if;
+    if query_text is null then
+      v_found := array(
+        select row(n.version_key, n.ordinal, n.added_build, - n.distance_key, n.place, null)::tracestore.ranked_chunk
+        from unnest(v_dense.near) with ordinality as n (version_key, ordinal, added_build, distance_key, place));
+    elsif mode = 'lexical' then
+      v_found := array(
+        select row(n.version_key, n.ordinal, n.added_build, - n.distance_key, null, n.place)::tracestore.ranked_chunk
+        from unnest(v_lexical) with ordinality as n (version_key, ordinal, added_build, distance_key, place)
+        where v_policies is not null or place <= match_count);
+    else
+      v_found := tracestore.fuse_legs(v_dense.near, v_lexical, case when v_policies is null then match_count else 2 * v_candidates end, v_options);
+    end if;
+    exit when v_policies is null;
+    -- Under a policy all candidates there are: the next ones fill up what it drops.
+    v_settled := tracestore.settle_candidates(v_served, v_found, v_policies, match_count, coalesce(v_options.refuse, true));
+    v_found := v_settled.found;
+    exit when cardinality(v_found) >= match_count or v_candidates >= 100000
+      or greatest(cardinality(v_dense.near), cardinality(v_lexical)) < v_candidates;
+    perform tracestore.check_time(v_options.max_ms);
+    v_candidates := least(2 * v_candidates + 10, 100000);
+  end loop;
   if v_options.context is not null then
     v_contexts := tracestore.contexts_of(v_served.index_id, v_found, v_options.context);
   end if;
@@ -106,9 +124,11 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
       'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      'options', options, 'candidates', case when query_text is not null then v_candidates end)),
+      'options', options, 'candidates', case when query_text is not null then v_candidates end,
+      'conflict_policy_id', v_policies -> 'conflict_policy_id', 'conflict_policy_fired', v_settled.fired)),
     v_dense.dense_path,
-    case when mode = 'lexical' then 'lexical' else v_dense.path || case when query_text is null then '' else ' + lexical' end end;
+    case when mode = 'lexical' then 'lexical' else v_dense.path || case when query_text is null then '' else ' + lexical' end end
+    || case when v_settled.dropped > 0 then format('; %s dropped by policy', v_settled.dropped) else '' end;
 end
 $$;
 comment on function tracestore.search(text, @vector@.vector, text, integer, text, text, jsonb, bigint, timestamptz, jsonb) is

@@ -7,9 +7,10 @@ create type tracestore.served_build as (
   recipe_id text,
   dimension integer,
   collection text,
-  alias_event_id bigint
+  alias_event_id bigint,
+  policies jsonb
 );
-comment on type tracestore.served_build is 'The build that answers a search, and the switch that made it the one.';
+comment on type tracestore.served_build is 'The build that answers a search, the switch that made it the one, and the policies of its collection in force now, null: none.';
 
 create function tracestore.refuse_recipe(index_alias text, recipe_id text, as_of timestamptz)
 returns void
@@ -171,7 +172,7 @@ begin
       perform tracestore.refuse_recipe(index_alias, served_build_at.recipe_id, as_of);
     end if;
   end if;
-  select b.build_id, b.index_id, b.index_version, b.level, r.recipe_id, r.dimension, c.slug, v_event
+  select b.build_id, b.index_id, b.index_version, b.level, r.recipe_id, r.dimension, c.slug, v_event, c.policies
   into v_served
   from tracestore_data.build b
   join tracestore_data.retrieval_index i using (index_id)

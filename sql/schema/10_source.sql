@@ -8,6 +8,7 @@ CREATE TABLE tracestore_data.collection (
     slug text NOT NULL COLLATE pg_catalog."C",
     title text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    policies jsonb,
     CONSTRAINT collection_slug_is_citable CHECK (tracestore_data.is_citable_id(slug))
 );
 COMMENT ON TABLE tracestore_data.collection IS 'A named corpus. The slug is in citations and never changes; the title may.';
@@ -15,6 +16,7 @@ COMMENT ON COLUMN tracestore_data.collection.collection_id IS 'Surrogate key.';
 COMMENT ON COLUMN tracestore_data.collection.slug IS 'The name used in commands and citations.';
 COMMENT ON COLUMN tracestore_data.collection.title IS 'A name for people.';
 COMMENT ON COLUMN tracestore_data.collection.created_at IS 'When the collection was first named.';
+COMMENT ON COLUMN tracestore_data.collection.policies IS 'The policies in force, as tracestore_data.policies_at() has them; null without any. Kept by a trigger on the decisions.';
 
 ALTER TABLE tracestore_data.collection ALTER COLUMN collection_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME tracestore_data.collection_collection_id_seq

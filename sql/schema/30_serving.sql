@@ -109,7 +109,7 @@ CREATE TABLE tracestore_data.alias_turn (
     switches bigint NOT NULL,
     CONSTRAINT alias_turn_counts_from_one CHECK ((switches >= 1))
 );
-COMMENT ON TABLE tracestore_data.alias_turn IS 'One row for each alias that was ever switched. Written by switches alone, and locked by nobody else: the xmax of its rows tells readers of switches that they do not see.';
+COMMENT ON TABLE tracestore_data.alias_turn IS 'One row for each alias that was ever switched. Written by switches and by decisions about policies, and locked by nobody else: the xmax of its rows tells readers of switches and decisions that they do not see.';
 COMMENT ON COLUMN tracestore_data.alias_turn.alias_name IS 'The alias.';
 COMMENT ON COLUMN tracestore_data.alias_turn.switches IS 'How often it was switched.';
 
@@ -117,3 +117,46 @@ ALTER TABLE ONLY tracestore_data.alias_turn
     ADD CONSTRAINT alias_turn_pkey PRIMARY KEY (alias_name);
 
 CREATE TRIGGER alias_turn_is_kept BEFORE DELETE OR TRUNCATE ON tracestore_data.alias_turn FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+-- ----------------------------------------------------------------------------------------------------
+-- conflict_policy
+
+CREATE TABLE tracestore_data.conflict_policy (
+    conflict_policy_id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    class text COLLATE pg_catalog."C",
+    policy text COLLATE pg_catalog."C",
+    decided_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    actor text DEFAULT SESSION_USER NOT NULL,
+    reason text,
+    CONSTRAINT conflict_policy_is_known CHECK ((policy = ANY (ARRAY['prefer_current'::text, 'prefer_latest_effective'::text, 'return_both_flagged'::text, 'refuse'::text])))
+);
+COMMENT ON TABLE tracestore_data.conflict_policy IS 'What a search does when two revisions of a family are among its candidates, by class. The newest row of a class is in force. Append-only.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.conflict_policy_id IS 'Surrogate key, in the order of deciding; hits name the newest of their collection.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.collection_id IS 'The corpus.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.class IS 'The class it is for; null: every class without a policy of its own, and documents without class.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.policy IS 'prefer_current drops what is not current where one is; prefer_latest_effective keeps the latest; return_both_flagged names them; refuse is an error; null: no policy any more.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.decided_at IS 'Since when; of a collection, later than every decision before it.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.actor IS 'Who decided.';
+COMMENT ON COLUMN tracestore_data.conflict_policy.reason IS 'Why.';
+
+ALTER TABLE tracestore_data.conflict_policy ALTER COLUMN conflict_policy_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tracestore_data.conflict_policy_conflict_policy_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY tracestore_data.conflict_policy
+    ADD CONSTRAINT conflict_policy_pkey PRIMARY KEY (conflict_policy_id);
+
+CREATE INDEX conflict_policy_of_collection ON tracestore_data.conflict_policy USING btree (collection_id, conflict_policy_id DESC);
+
+CREATE TRIGGER conflict_policy_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.conflict_policy FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER conflict_policy_is_noted AFTER INSERT ON tracestore_data.conflict_policy FOR EACH ROW EXECUTE FUNCTION tracestore_data.note_policy();
+
+ALTER TABLE ONLY tracestore_data.conflict_policy
+    ADD CONSTRAINT conflict_policy_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);

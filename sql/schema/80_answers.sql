@@ -288,7 +288,7 @@ COMMENT ON COLUMN tracestore_data.answer.cited IS 'How many citations there are,
 COMMENT ON COLUMN tracestore_data.answer.logged_by IS 'The role that logged it, and may read it.';
 COMMENT ON COLUMN tracestore_data.answer.record IS 'The record, without what follows from its retrievals: tracestore.answer_record() gives it as it was given.';
 COMMENT ON COLUMN tracestore_data.answer.other_builds IS 'Builds of its retrievals that are not build_id; null without any.';
-COMMENT ON COLUMN tracestore_data.answer.implied IS 'What is left out of record since it follows from the columns, added up: 1 store_id, 2 index_build_id, 4 retrieval_ids, 8 answered_at.';
+COMMENT ON COLUMN tracestore_data.answer.implied IS 'What is left out of record since it follows from the columns, added up: 1 store_id, 2 index_build_id, 4 retrieval_ids, 8 answered_at, 16 conflict_policy_fired.';
 
 ALTER TABLE ONLY tracestore_data.answer ATTACH PARTITION tracestore_data.answer_default DEFAULT;
 

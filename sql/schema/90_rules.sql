@@ -59,6 +59,30 @@ CREATE FUNCTION tracestore_data.manifest_bucket(doc_id text) RETURNS integer
     RETURN get_byte(sha256(convert_to(doc_id, 'UTF8'::name)), 0);
 COMMENT ON FUNCTION tracestore_data.manifest_bucket(doc_id text) IS 'The bucket of the manifest hash that a document belongs to, 0 to 255.';
 
+CREATE FUNCTION tracestore_data.policies_at(collection_id bigint, moment timestamp with time zone, decision bigint) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_newest bigint;
+  v_rules jsonb;
+begin
+  select max(p.conflict_policy_id) into v_newest
+  from tracestore_data.conflict_policy p
+  where p.collection_id = policies_at.collection_id and p.decided_at <= policies_at.moment and p.conflict_policy_id <= coalesce(decision, p.conflict_policy_id);
+  select jsonb_agg(jsonb_build_object('class', p.class, 'policy', p.policy) order by p.class nulls last) into v_rules
+  from (
+    select distinct on (p.class) p.class, p.policy
+    from tracestore_data.conflict_policy p
+    where p.collection_id = policies_at.collection_id and p.conflict_policy_id <= v_newest
+    order by p.class, p.conflict_policy_id desc) p
+  where p.policy is not null;
+  return case when v_rules is not null then jsonb_build_object('conflict_policy_id', v_newest, 'conflict', v_rules) end;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.policies_at(collection_id bigint, moment timestamp with time zone, decision bigint) IS 'The policies of a collection as they stood at a moment, or at a decision: its number, and a policy for each class; null without any.';
+
 CREATE FUNCTION tracestore_data.apply_version_state_event() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -436,6 +460,19 @@ begin
 end
 $$;
 COMMENT ON FUNCTION tracestore_data.note_labels() IS 'Keeps known_label complete.';
+
+CREATE FUNCTION tracestore_data.note_policy() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  update tracestore_data.collection c
+  set policies = tracestore_data.policies_at(c.collection_id, 'infinity', null)
+  where c.collection_id = new.collection_id;
+  return null;
+end
+$$;
+COMMENT ON FUNCTION tracestore_data.note_policy() IS 'Keeps collection.policies in step with the decisions.';
 
 CREATE FUNCTION tracestore_data.outer_role() RETURNS name
     LANGUAGE plpgsql STABLE PARALLEL SAFE

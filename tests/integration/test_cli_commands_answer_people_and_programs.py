@@ -197,6 +197,8 @@ ELSEWHERE |= {
     "answer show",
     "answer explain",
     "answer replay",
+    "policy set",
+    "policy list",
     "rollback",
     "alias retire",
     "diff",

@@ -36,6 +36,7 @@ READERS = {
 # Run with the rights of the owner, whoever calls. Each one is in docs/decisions/0010-who-sees-what.md.
 DEFINERS = {
     "note_labels",
+    "note_policy",
     "labels_visible_to",
     "every_label_is_in",
     "create_partitions",

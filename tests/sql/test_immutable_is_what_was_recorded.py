@@ -86,6 +86,7 @@ REFUSED = [
         for table in ("probe_set", "fidelity_measurement")
         for statement in ("delete from tracestore_data.{0}", "truncate tracestore_data.{0} cascade")
     ),
+    E + "conflict_policy set policy = null", "delete from tracestore_data.conflict_policy", "truncate tracestore_data.conflict_policy",
     E + "probe_set set name = 'x'", E + "probe_query set query_text = 'x'", E + "fidelity_measurement set recall = 1",
     "delete from tracestore_data.graph_event", E + "graph_event set vectors = 1", "truncate tracestore_data.graph_event cascade",
     E + "chunk set span_start = 0", E + "chunk set heading_path = '{x}'", E + "chunk set span_sha256 = sha256('x')", E + "chunk set content_key = null",
@@ -411,6 +412,7 @@ UNSOUND = {
     "chunk_count_is_not_negative": entry(chunk_count="-1"),
     "graph_vectors_is_not_negative": "insert into tracestore_data.graph_event (index_id, definition, vectors, seconds) values (1, 'x', -1, 1)",
     "gate_of_a_floor_is_known": "insert into tracestore_data.gate_floor (collection_id, gate) values (1, 'x')",
+    "conflict_policy_is_known": "insert into tracestore_data.conflict_policy (collection_id, policy) values (1, 'x')",
     "gate_floor_is_a_number": "insert into tracestore_data.gate_floor (collection_id, gate, floor) values (1, 'coverage', 'NaN')",
     "gate_settings_is_an_object": "insert into tracestore_data.gate_floor (collection_id, gate, settings) values (1, 'coverage', '[]')",
     "gate_check_digest_is_sha256": "insert into tracestore_data.gate_check (build_id, suppression_epoch, api_sha256, started_at) values (1, 0, 'x', now())",

@@ -27,6 +27,7 @@ OPEN = {
     "graph_event",
     "probe_set",
     "collection",
+    "conflict_policy",
     "store",
     "api_release",
     "alembic_version",

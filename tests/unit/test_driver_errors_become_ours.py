@@ -12,6 +12,7 @@ from tracestore.errors import (
     InputError,
     NotFound,
     RecipeMismatch,
+    RefusedByPolicy,
     StoreError,
     TracestoreError,
 )
@@ -22,7 +23,7 @@ from tracestore.errors import (
     [
         ("TS001", InputError), ("TS002", RecipeMismatch), ("TS003", NotFound), ("TS004", InputError), ("TS005", StoreError),
         ("TS006", ConflictError), ("TS007", GateFailed), ("TS008", InputError), ("TS009", InputError), ("TS010", InputError),
-        ("TS011", StoreError),
+        ("TS011", StoreError), ("TS012", RefusedByPolicy),
         ("TS999", StoreError),
     ],
 )  # fmt: skip
