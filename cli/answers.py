@@ -11,10 +11,12 @@ import typer
 
 from tracestore.answers import Explanation, answer_record, explain_answer, log_answer, replay_answer
 from tracestore.errors import InputError, TracestoreError
+from tracestore.report import collect_answer, render_answer
 
 from . import output
 from .connection import open_store
 from .options import AsJson, add_command, command_group
+from .report import write_page
 
 app = command_group("Answers on record, and why one said what it said.")
 
@@ -52,12 +54,45 @@ def log(
         output.line(answer_id)
 
 
-def show(answer_id: AnswerId, as_json: AsJson = False) -> None:
+Disputed = Annotated[
+    str | None,
+    typer.Option(help="The citation that is disputed: URI, chunk_id or number. Default: the only one."),
+]
+Expected = Annotated[
+    str | None,
+    typer.Option(
+        help="JSON of what should have been used: citation, or doc_id, version_id, anchor. Default: its successor."
+    ),
+]
+
+
+def show(
+    answer_id: AnswerId,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page for a reviewer instead.")
+    ] = None,
+    disputed: Disputed = None,
+    expected: Expected = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the record of an answer: as it was logged with --json, else what was retrieved, by rank.
 
-    Example: tracestore answer show ans_2026_03_04_7f31 --json
+    With --html write one page that needs no network: the passages marked in their documents, their state then and now,
+    the verdicts on each citation, or on --disputed, and the timeline of the family. --disputed and --expected are those
+    of `answer explain`.
+    Example: tracestore answer show ans_2026_03_04_7f31 --html answer.html
     """
+    if html is None and (disputed or expected):
+        raise InputError(
+            "--disputed and --expected are for the page", hint="add --html FILE, or use: answer explain"
+        )
+    if html is not None and as_json:
+        raise InputError("--html and --json are two things", hint="ask for one of them")
     with open_store() as conn:
+        if html is not None:
+            page = collect_answer(conn, answer_id, disputed=disputed, expected=_object(expected))
+            write_page(html, render_answer(page))
+            return
         record = answer_record(conn, answer_id)
     if as_json:
         output.emit_json(record)
@@ -75,16 +110,8 @@ def show(answer_id: AnswerId, as_json: AsJson = False) -> None:
 
 def explain(
     answer_id: AnswerId,
-    disputed: Annotated[
-        str | None,
-        typer.Option(help="The citation that is disputed: URI, chunk_id or number. Default: the only one."),
-    ] = None,
-    expected: Annotated[
-        str | None,
-        typer.Option(
-            help="JSON of what should have been used: citation, or doc_id, version_id, anchor. Default: its successor."
-        ),
-    ] = None,
+    disputed: Disputed = None,
+    expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
     """Say which of the explanations holds, with what proves it: cause, status now, validity of the citation.
@@ -105,7 +132,7 @@ def explain(
 def replay(answer_id: AnswerId, as_json: AsJson = False) -> None:
     """Run the searches of an answer again, exactly, on the builds that answered; beside the record and today.
 
-    That it comes out the same excludes a fault of the ranking, and nothing else: see `answer explain`.
+    That it comes out the same excludes a fault of the approximate index, and nothing else: see `answer explain`.
     Example: tracestore answer replay ans_2026_03_04_7f31
     """
     with open_store() as conn:
@@ -113,10 +140,13 @@ def replay(answer_id: AnswerId, as_json: AsJson = False) -> None:
     if as_json:
         output.emit_json(found)
         return
-    for search in dict.fromkeys((row.retrieval_id, row.verdict, row.because) for row in found):
+    for row in {row.retrieval_id: row for row in found}.values():
         output.line(
-            f"search {search[0] or '-'}: {search[1]}" + (f" because of {search[2]}" if search[2] else "")
+            f"search {row.retrieval_id or '-'}: {row.verdict}"
+            + (f" because of {row.because}" if row.because else "")
         )
+        output.line(f"  excludes: {', '.join(row.excludes) or 'nothing'}")
+        output.line(f"  leaves open: {', '.join(row.leaves_open)}")
     names = ("recorded_rank", "exact_rank", "rank_today", "citation")
     rows = [[getattr(row, name) for name in names] for row in found if row.citation]
     if rows:

@@ -39,8 +39,13 @@ def report(
     against = numbers[0] if len(numbers) == 2 else None
     with open_store() as conn:
         page = collect(conn, numbers[-1], against, most_questions=questions, most_members=members)
+    write_page(file, render(page))
+
+
+def write_page(file: Path, page: str) -> None:
+    """Write a page, and say where; InputError where that is not possible."""
     try:
-        file.write_text(render(page), "utf-8")
+        file.write_text(page, "utf-8")
     except OSError as error:
         raise InputError(
             f"cannot write {file}: {error.strerror}", hint="name a file in a folder of yours"

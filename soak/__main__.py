@@ -4,8 +4,28 @@ from __future__ import annotations
 
 import sys
 
-from soak import crashes, history, lexical, options, publish_crashes, search_quality, stateful, switching
+from soak import (
+    crashes,
+    explanations,
+    history,
+    lexical,
+    options,
+    publish_crashes,
+    search_quality,
+    stateful,
+    switching,
+)
 
 if __name__ == "__main__":
-    soaks = (crashes, history, lexical, options, publish_crashes, search_quality, stateful, switching)
+    soaks = (
+        crashes,
+        explanations,
+        history,
+        lexical,
+        options,
+        publish_crashes,
+        search_quality,
+        stateful,
+        switching,
+    )
     sys.exit(max([soak.main() for soak in soaks]))

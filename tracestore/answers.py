@@ -69,6 +69,7 @@ class Replayed:
     """A passage of a search that was run again: its ranks on record, exactly on that build, and exactly today.
 
     ``verdict`` is that of the search: reproduced, ann_miss, ranking_changed, or not_replayable ``because`` of something.
+    ``excludes`` and ``leaves_open`` are sub-verdicts of explanations, as far as this replay tells.
     """
 
     retrieval_id: int | None
@@ -78,6 +79,8 @@ class Replayed:
     exact_rank: int | None
     rank_today: int | None
     citation: str | None
+    excludes: list[str]
+    leaves_open: list[str]
 
 
 def replay_answer(conn: Connection, answer_id: str) -> list[Replayed]:

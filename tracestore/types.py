@@ -93,7 +93,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class ServedBuild:
-    """The build that answers a search and the recipe its queries need."""
+    """The build that answers a search and the recipe its queries need.
+
+    ``policies`` are what its collection does with two revisions of a family, None: nothing.
+    """
 
     build_id: int
     index_id: int
@@ -103,6 +106,7 @@ class ServedBuild:
     dimension: int
     collection: str
     alias_event_id: int | None
+    policies: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

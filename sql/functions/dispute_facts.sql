@@ -30,7 +30,8 @@ begin
     and c.added_build <= about.build_id and (c.removed_build is null or c.removed_build > about.build_id)
     and tracestore.in_expected(about, c.span_start, c.span_end);
   if v_chunks = 0 and (select v.content is null from tracestore_data.document_version v where v.version_key = about.expected_key) then
-    return row(null, 'the text of the expected version: erased', null)::tracestore.fact;
+    -- Its chunks went with the text; what was returned was one of them.
+    return case when (tracestore.was_returned(about)).value then row(true, null, null)::tracestore.fact else row(null, 'the text of the expected version: erased', null)::tracestore.fact end;
   end if;
   return row(v_chunks > 0, null, jsonb_strip_nulls(jsonb_build_object(
     'sub_verdict', case when v_chunks = 0 then 'not_chunked' end, 'added_build', v_entry.added_build, 'chunks_of_version', v_entry.chunk_count,
@@ -49,6 +50,7 @@ as $$
 declare
   v_version tracestore_data.document_version;
   v_first tracestore_data.build;
+  v_last tracestore_data.build;
   v_waiting bigint;
 begin
   select v.* into v_version from tracestore_data.document_version v where v.version_key = about.expected_key;
@@ -66,6 +68,10 @@ begin
   from tracestore_data.manifest_entry m join tracestore_data.build b on b.build_id = m.added_build
   where m.index_id = about.index_id and m.version_key = v_version.version_key and m.added_build > about.build_id
   order by b.build_id limit 1;
+  select b.* into v_last
+  from tracestore_data.manifest_entry m join tracestore_data.build b on b.build_id = m.removed_build
+  where m.index_id = about.index_id and m.version_key = v_version.version_key and m.removed_build <= about.build_id
+  order by b.build_id desc limit 1;
   -- Others known then and in effect, the newest of their document, that the build did not have.
   select count(*) into v_waiting
   from tracestore_data.document d
@@ -78,9 +84,12 @@ begin
       select from tracestore_data.manifest_entry m
       where m.index_id = about.index_id and m.version_key = newest.version_key
         and m.added_build <= about.build_id and (m.removed_build is null or m.removed_build > about.build_id));
-  return row(false, null, jsonb_build_object('sub_verdict', 'not_in_build', 'registered_at', v_version.registered_at,
-    'waited', justify_hours(about.answered_at - v_version.registered_at)::text, 'came_with_build', v_first.build_id,
-    'came_at', v_first.committed_at, 'other_documents_waiting', v_waiting))::tracestore.fact;
+  return row(false, null, jsonb_strip_nulls(jsonb_build_object('sub_verdict', 'not_in_build', 'registered_at', v_version.registered_at,
+    -- What was there and was replaced before the answer did not wait.
+    'waited', case when v_last.build_id is null then justify_hours(about.answered_at - v_version.registered_at)::text end,
+    'removed_by_build', v_last.build_id, 'removed_at', v_last.committed_at,
+    'effective_from', v_version.effective_from, 'answer_was_right_then', nullif(v_version.effective_from > about.answered_at, false),
+    'came_with_build', v_first.build_id, 'came_at', v_first.committed_at, 'other_documents_waiting', v_waiting)))::tracestore.fact;
 end
 $$;
 comment on function tracestore.why_not_in_build(tracestore.dispute) is
@@ -174,8 +183,8 @@ begin
   if tracestore.version_of_item(item) is distinct from about.expected_key then
     return false;
   end if;
-  if starts_with(coalesce(item ->> 'citation', item ->> 'chunk_id'), 'tracestore:') then
-    v_parts := tracestore.parse_citation(coalesce(item ->> 'citation', item ->> 'chunk_id'));
+  v_parts := tracestore.parts_of_item(item);
+  if v_parts.doc_id is not null then
     return tracestore.in_expected(about, v_parts.span_start, v_parts.span_end);
   end if;
   return true;
@@ -270,7 +279,11 @@ begin atomic
   left join lateral (
     select e.occurred_at, e.actor from tracestore_data.alias_event e
     where e.to_build_id = served and (e.alias_name = (about).index_alias or (about).index_alias is null)
-    order by e.alias_event_id desc limit 1) switch on gone.build_id is not null;
+    order by e.alias_event_id desc limit 1) switch on gone.build_id is not null or not exists (
+      -- Another index is served, which never had it.
+      select from tracestore_data.build b join tracestore_data.manifest_entry m using (index_id)
+      where b.build_id = served and m.version_key = (about).version_key
+        and m.added_build <= served and (m.removed_build is null or m.removed_build > served));
 end;
 comment on function tracestore.tombstone_of(tracestore.dispute, bigint) is
   'Internal to explain_answer: which build left the disputed version out, when and by whom, and how many others wait for the same.';
@@ -282,7 +295,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_citation text := coalesce(about.item ->> 'citation', about.item ->> 'chunk_id');
+  v_is_citation boolean := (tracestore.parts_of_item(about.item)).doc_id is not null;
   v_hash text := (regexp_match(about.item ->> 'content_hash', '^sha256:([0-9a-f]{64})$'))[1];
   v_found tracestore.resolution;
   v_edit tracestore_data.document_version;
@@ -293,11 +306,11 @@ begin
     return row(false, null, jsonb_build_object('edited_in_place', v_edit.version_id, 'registered_at', v_edit.registered_at,
       'registered_by', v_edit.registered_by))::tracestore.fact;
   end if;
-  if not coalesce(starts_with(v_citation, 'tracestore:'), false) then
+  if not v_is_citation then
     return case when about.version_key is not null then row(true, null, jsonb_build_object('content_hash', v_hash))::tracestore.fact
       else row(null, case when v_hash is null then 'content_hash' else 'citation' end, null)::tracestore.fact end;
   end if;
-  v_found := tracestore.resolve(v_citation);
+  v_found := tracestore.resolve(coalesce(about.item ->> 'citation', about.item ->> 'chunk_id'));
   if v_found.status = 'version_missing' then
     return row(null, 'the cited text: ' || replace(v_found.reason, '_', ' '), null)::tracestore.fact;
   end if;

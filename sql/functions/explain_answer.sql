@@ -19,7 +19,7 @@ parallel safe
 begin atomic
   select case sub_verdict
     when 'not_registered' then 'Ingestion: the text came to the store only after the answer.'
-    when 'not_in_build' then 'Ingestion: the text was there and waited for a build that was served. Build and publish more often; look at the others that wait.'
+    when 'not_in_build' then 'Ingestion: the text was known, and the build that was served did not have it. Build and publish more often; look at the others that wait. Where a build had removed it, something newer should have been used.'
     when 'not_chunked' then 'Ingestion: the document was in the index without a chunk of this passage. See what the chunker does with it: tracestore chunks FILE.'
     when 'not_visible' then 'Access: the search could not return it to this caller. Check the filter of the service and the labels of the document.'
     when 'generator_picked' then 'Both passages were before the model. Decide which one wins: declare what supersedes what, and a policy for conflicts.'
@@ -115,7 +115,7 @@ begin
     select from tracestore_data.manifest_entry m where m.index_id = v_about.index_id and m.version_key = v_about.version_key
       and m.added_build <= v_about.build_id and (m.removed_build is null or m.removed_build > v_about.build_id));
   -- Nothing disagrees: what was cited was served then, is served now, reads the same, and nothing newer is known.
-  v_nothing := v_about.wanted is null and v_member and v_served.value and v_unchanged.value;
+  v_nothing := v_about.wanted is null and v_member and coalesce(v_served.value and v_unchanged.value, false);
   if v_about.wanted is null then
     return query
     select (tracestore.explained(name, 'cause', case when v_nothing then false end, null, false, case when not v_nothing then 'expected' end, null)).*
@@ -124,7 +124,8 @@ begin
     return query select * from tracestore.causes_of(v_about);
   end if;
   return next tracestore.explained('no_disagreement', 'cause', case when v_about.wanted is not null then false when v_nothing then true end,
-    'no_newer_revision', v_nothing, case when v_about.wanted is null and not v_nothing then 'expected' end,
+    'no_newer_revision', v_nothing,
+    case when v_about.wanted is null and not v_nothing then coalesce(v_served.missing, v_unchanged.missing, 'expected') end,
     case when v_nothing then (
       select jsonb_build_object('doc_id', d.doc_id, 'owner', d.owner, 'review_due', d.review_due)
       from tracestore_data.document d join tracestore_data.document_version v using (doc_key) where v.version_key = v_about.version_key) end);

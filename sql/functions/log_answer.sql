@@ -1,4 +1,20 @@
 -- requires: answer_record, pack_items, write_retrieval, check_fields, parse_citation
+create function tracestore.parts_of_item(item jsonb)
+returns tracestore.citation_parts
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return tracestore.parse_citation(coalesce(item ->> 'citation', item ->> 'chunk_id'));
+exception when sqlstate 'TS008' then
+  -- Another system's id.
+  return null;
+end
+$$;
+comment on function tracestore.parts_of_item(jsonb) is 'What the citation of an item of an answer''s record names; null where it has none of ours.';
+
 create function tracestore.version_of_item(item jsonb)
 returns bigint
 language plpgsql
@@ -6,22 +22,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_parts tracestore.citation_parts;
+  v_parts tracestore.citation_parts := tracestore.parts_of_item(item);
   v_hash bytea;
   v_found bigint;
 begin
-  begin
-    v_parts := tracestore.parse_citation(coalesce(item ->> 'citation', item ->> 'chunk_id'));
+  if v_parts.doc_id is not null then
     select v.version_key into v_found
     from tracestore_data.collection c join tracestore_data.document d using (collection_id) join tracestore_data.document_version v using (doc_key)
     where c.slug = v_parts.collection and d.doc_id = v_parts.doc_id and v.version_id = v_parts.version_id;
     return v_found;
-  exception when sqlstate 'TS008' then
-    -- Another system's id: the document may be here all the same, and a hash says whether it is the same text.
-    if coalesce(item ->> 'content_hash', '') !~ '^sha256:[0-9a-f]{64}$' then
-      return null;
-    end if;
-  end;
+  end if;
+  -- Another system's id: the document may be here all the same, and a hash says whether it is the same text.
+  if coalesce(item ->> 'content_hash', '') !~ '^sha256:[0-9a-f]{64}$' then
+    return null;
+  end if;
   v_hash := decode(substr(item ->> 'content_hash', 8), 'hex');
   select v.version_key into v_found
   from tracestore_data.document d join tracestore_data.document_version v using (doc_key)

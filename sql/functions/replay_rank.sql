@@ -25,8 +25,14 @@ begin
       where s.kind = 'erased' and s.epoch > retrieval.suppression_epoch and (s.version_key is null or s.version_key = v.version_key))
       then 'texts that were erased since'
     -- The legs together are ranked by the search itself, as it sees things now.
-    when v_has_words and (retrieval.caller_labels is not null
-      or retrieval.suppression_epoch <> (select s.suppression_epoch from tracestore_data.store s)) then 'what was visible then, for a search by words'
+    when v_has_words and (retrieval.caller_labels is not null or exists (
+      select from tracestore_data.suppression s join tracestore_data.document_version v using (doc_key)
+      join tracestore_data.build b on b.build_id = retrieval.build_id
+      join tracestore_data.manifest_entry m on m.index_id = b.index_id and m.version_key = v.version_key
+        and m.added_build <= b.build_id and (m.removed_build is null or m.removed_build > b.build_id)
+      where (s.version_key is null or s.version_key = v.version_key)
+        and (s.epoch <= retrieval.suppression_epoch and coalesce(s.lifted_epoch > retrieval.suppression_epoch, true)) <> (s.lifted_epoch is null)))
+      then 'what was visible then, for a search by words'
   end;
 end
 $$;

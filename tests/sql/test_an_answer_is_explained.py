@@ -410,6 +410,19 @@ def test_the_ticket_of_an_inherited_system_settles_what_it_can(
 
 
 @pytest.mark.parametrize(
+    "chunk_id", ["tracestore:", "tracestore:a/b@c#char=2,1;sha256=0123456789abcdef", "tracestore:%/b", ""]
+)
+def test_what_only_looks_like_a_citation_is_another_systems(module_conn: Connection, chunk_id: str) -> None:
+    case = Case(module_conn, of("generator_picked"))
+    log(module_conn, {"answer_id": case.name, "retrieved": [{"chunk_id": chunk_id, "cited": True}]})
+    case.answer_id = case.name
+    found = case.explain()
+    assert cause(found) is None
+    assert found["corrected_in_place"]["evidence"]["missing"] == "content_hash"
+    assert found["generator_choice"]["verdict"] == "excluded"
+
+
+@pytest.mark.parametrize(
     ("disputed", "expected", "sqlstate"),
     [("no such", None, "TS003"), (None, {"anchor": "x"}, "TS001"), (None, {"doc_id": 7}, "TS001"), (None, {"doc_id": "new", "anchor": "no such words"}, "TS001"),
      (None, {"citation": "tracestore:x"}, "TS008")],

@@ -31,6 +31,8 @@ READERS = {
     "explain_answer",
     "replay",
     "replay_answer",
+    "answer_evidence",
+    "answer_timeline",
 }
 
 # Run with the rights of the owner, whoever calls. Each one is in docs/decisions/0010-who-sees-what.md.

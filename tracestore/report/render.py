@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.resources import files
 from typing import Any
 
-from tracestore.errors import ConfigError
 from tracestore.report.collect import CUTOFF, Curve, Page
+from tracestore.report.template import fill, read
 from tracestore.types import BuildDifference
 
 _LABEL = 14
@@ -24,22 +20,8 @@ _SLICED = ("hit@1", "hit@5", "MRR@10")
 
 def render(page: Page) -> str:
     """Return the page as HTML; ConfigError where the package that fills the template is not installed."""
-    try:
-        jinja2: Any = importlib.import_module("jinja2")
-    except ImportError as problem:
-        raise ConfigError("a report needs jinja2", hint="pip install 'tracestore[report]'") from problem
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {
-        "time": _time,
-        "short": _short,
-        "json": _json,
-        "number": _number,
-        "chance": _chance,
-    }
-    template = environment.from_string(files(__package__).joinpath("page.html.j2").read_text("utf-8"))
-    text: str = template.render(
+    return fill(
+        "page.html.j2",
         page=page,
         cutoff=CUTOFF,
         facts=_facts(page.builds),
@@ -50,7 +32,6 @@ def render(page: Page) -> str:
         bar=_bar,
         sliced=_SLICED,
     )
-    return text
 
 
 def marked(text: str, quotes: Sequence[str]) -> list[tuple[str, bool]]:
@@ -80,9 +61,7 @@ def _facts(builds: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Any], bo
     facts = []
     for name in names:
         values = [build[name] for build in builds]
-        facts.append(
-            (name.removesuffix("_id").replace("_", " "), values, len({_json(v) for v in values}) > 1)
-        )
+        facts.append((name.removesuffix("_id").replace("_", " "), values, len({read(v) for v in values}) > 1))
     return facts
 
 
@@ -164,38 +143,3 @@ def _plot(curves: Sequence[Curve]) -> Plot:
             for curve in curves
         ],
     )
-
-
-def _time(value: datetime | None) -> str:
-    return "–" if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _short(digest: str) -> str:
-    return digest[:16]
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _chance(p_value: float | None) -> str:
-    if p_value is None:
-        return ""
-    return f"{p_value:.4f}" if p_value >= 0.0001 else "< 0.0001"
-
-
-def _json(value: Any) -> str:
-    """Return a value as people read it: settings as name and value, times in UTC, nothing as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, datetime):
-        return _time(value)
-    if isinstance(value, Mapping):
-        return ", ".join(
-            f"{name} {_json(part)}" for name, part in sorted(value.items()) if part not in (None, "", {})
-        )
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "–"
-    return str(value) if isinstance(value, str | int | float) else json.dumps(value, default=str)
