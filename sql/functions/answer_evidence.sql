@@ -79,6 +79,8 @@ begin
   if v_items is null then
     v_items := tracestore.retrieval_items(v_answer.retrieval_ids);
   end if;
+  v_items := v_items || tracestore.items_dropped(v_items,
+    coalesce(nullif(tracestore.policies_fired(v_answer.retrieval_ids), 'null'), v_record -> 'conflict_policy_fired'));
   select r.* into v_retrieval from tracestore_data.retrieval r
   where r.retrieval_id = any (v_answer.retrieval_ids) order by array_position(v_answer.retrieval_ids, r.retrieval_id) desc limit 1;
   v_build := coalesce(v_retrieval.build_id, v_answer.build_id);

@@ -15,7 +15,8 @@ create type tracestore.dispute as (
   expected jsonb,
   expected_key bigint,
   starts integer[],
-  ends integer[]
+  ends integer[],
+  retrieval_ids bigint[]
 );
 comment on type tracestore.dispute is
   'What an explanation is about: the answer and the build it came from, the disputed item of its record, and the passage it should have used: wanted says where that is from, given or successor; starts and ends are its spans, null: the whole version.';
@@ -110,6 +111,7 @@ begin
   from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
   where k.answer_id = dispute_of.answer_id;
   v.answer_id := answer_id;
+  v.retrieval_ids := v_answer.retrieval_ids;
   v.items := nullif(v_record -> 'retrieved', 'null');
   if v.items is null and v_answer.retrieval_ids <> '{}' then
     v.items := tracestore.retrieval_items(v_answer.retrieval_ids);

@@ -50,26 +50,54 @@ end;
 comment on function tracestore.explained(text, text, boolean, text, boolean, text, jsonb) is
   'Internal to explain_answer: a row of it; value null: undetermined, missing says why.';
 
-create function tracestore.causes_of(about tracestore.dispute)
+create function tracestore.search_of_expected(about tracestore.dispute)
+returns tracestore.dispute
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v tracestore.dispute := about;
+  v_found tracestore_data.retrieval;
+begin
+  select r.* into v_found from tracestore_data.retrieval r
+  where r.retrieval_id = any (about.retrieval_ids) and exists (
+    select from unnest(r.version_keys, r.span_starts, r.span_ends) as h (version_key, span_start, span_end)
+    where h.version_key = about.expected_key and tracestore.in_expected(about, h.span_start, h.span_end))
+  order by r.retrieval_id = (about.retrieval).retrieval_id desc, array_position(about.retrieval_ids, r.retrieval_id)
+  limit 1;
+  if found and v_found.retrieval_id <> (about.retrieval).retrieval_id then
+    v.retrieval := v_found;
+    v.build_id := v_found.build_id;
+    select b.index_id, b.level into v.index_id, v.level from tracestore_data.build b where b.build_id = v_found.build_id;
+  end if;
+  return v;
+end
+$$;
+comment on function tracestore.search_of_expected(tracestore.dispute) is
+  'Internal to explain_answer: the dispute with the search that returned the expected passage in the place of the one that found the disputed one, where they are two: an answer may use several, across a switch of the alias.';
+
+create function tracestore.causes_of(disputed tracestore.dispute)
 returns setof tracestore.explanation
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_indexed tracestore.fact := tracestore.was_indexed(about);
+  v_about tracestore.dispute := tracestore.search_of_expected(disputed);
+  v_indexed tracestore.fact := tracestore.was_indexed(v_about);
   v_visible tracestore.fact;
-  v_returned tracestore.fact := tracestore.was_returned(about);
+  v_returned tracestore.fact := tracestore.was_returned(v_about);
   v_given tracestore.fact;
   v_top tracestore.fact;
   v_candidate boolean;  -- it was there, the caller could see it, and everything needed to say so is on record
 begin
-  v_visible := case when v_indexed.value then tracestore.was_visible(about) else row(null, v_indexed.missing, null)::tracestore.fact end;
+  v_visible := case when v_indexed.value then tracestore.was_visible(v_about) else row(null, v_indexed.missing, null)::tracestore.fact end;
   v_candidate := v_indexed.value and v_visible.value;
   if v_returned.value then
-    v_given := tracestore.was_given(about);
+    v_given := tracestore.was_given(v_about);
   elsif v_candidate and not v_returned.value then
-    v_top := tracestore.was_in_top_k(about);
+    v_top := tracestore.was_in_top_k(v_about);
   end if;
   return next tracestore.explained('not_in_index', 'cause', not v_indexed.value, v_indexed.detail ->> 'sub_verdict', not v_indexed.value,
     v_indexed.missing, v_indexed.detail - 'sub_verdict');

@@ -161,6 +161,34 @@ def test_hostile_words_are_words(conn: Connection) -> None:
     assert read.text.count(EVIL) > 20
 
 
+def test_what_a_policy_dropped_is_shown(conn: Connection) -> None:
+    make_store(conn)
+    register(
+        conn, "travel-new", "1", TRAVEL_2023.replace("three", "six"), "2026-01-01", family_id="travel-policy"
+    )
+    store.publish(conn, "live", build_handbook(conn))
+    conn.execute(
+        "select tracestore.set_conflict_policy('handbook', null, 'prefer_latest_effective', 'newest wins')"
+    )
+    log(conn, record_of(conn, retrieve(conn, k=4), "ans_1"))
+    page = collect_answer(conn, "ans_1", expected={"doc_id": "travel", "version_id": "2025"})
+    read = Reader(render_answer(page))
+    assert "dropped by conflict_policy" in read.text
+    assert (
+        "prefer_latest_effective in family travel-policy: kept travel-new@1, dropped travel@2025" in read.text
+    )
+    assert page.disputes[0].cause is not None
+    assert page.disputes[0].cause.sub_verdict == "dropped_after_retrieval"
+    dropped = [row for row in page.evidence if row["role"] == "dropped"]
+    assert {(row["doc_id"], row["status"]) for row in dropped} == {("travel", "ok")}
+    # What another system did is shown as it is on record.
+    for number, fired in enumerate(
+        ("older one", ["x"], {"conflicts": "y"}, {"conflicts": [{"kept": "z", "dropped": [1]}]})
+    ):
+        log(conn, {"answer_id": f"other {number}", "conflict_policy_fired": fired})
+        assert "conflict policy fired" in page_of(conn, f"other {number}").text
+
+
 def test_an_answer_without_anything_has_a_page(conn: Connection) -> None:
     log(conn, {"answer_id": "bare"})
     read = page_of(conn, "bare")

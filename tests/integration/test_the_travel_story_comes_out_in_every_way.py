@@ -240,3 +240,34 @@ def test_other_names_owners_and_chunks_change_no_verdict(module_conn: Connection
         cause: verdict if cause in told else Verdict(UNDETERMINED, verdict.status, verdict.validity)
         for cause, verdict in before.items()
     }
+
+
+def test_a_passage_that_another_search_of_the_answer_returned_was_there(module_conn: Connection) -> None:
+    """The first search met the build with the policy of 2025; after a rollback the second did not."""
+    story = Story(module_conn, "two searches").tell()
+    first = story.records["generator_picked"]
+    store.rollback(module_conn, story.name)
+    story.answer("second", k=1)
+    second = story.records["second"]
+    for item in first["retrieved"]:
+        item["cited"] = False
+    story.records = {"generator_picked": first | {
+        "index_build_id": second["index_build_id"],
+        "retrieval_ids": first["retrieval_ids"] + second["retrieval_ids"],
+        "retrieved": [item for item in first["retrieved"] if item["doc_id"] == NEW] + second["retrieved"],
+    }}  # fmt: skip
+    story.log()
+    assert story.found() == {"generator_picked": Verdict("generator_picked", "excluded", "excluded")}
+
+
+def test_what_a_build_had_removed_did_not_wait(module_conn: Connection) -> None:
+    story = Story(module_conn, "removed").tell()
+    store.supersede(module_conn, story.name, NEW, OLD, reason="back to 75", effective_at=datetime.now(UTC))
+    story.build_and_publish()
+    story.answer("not_in_build")
+    story.records = {"not_in_build": story.records["not_in_build"]}
+    story.log()
+    assert story.found() == {"not_in_build": Verdict("not_in_build", "excluded", "excluded")}
+    proof = story.rows("not_in_build")["not_in_index"].evidence
+    assert proof["removed_by_build"] == story.builds[-1]
+    assert "waited" not in proof

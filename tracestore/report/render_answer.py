@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +35,8 @@ def render_answer(page: AnswerPage) -> str:
         names=_NAMES,
         said=_said,
         words=_words,
+        policies=_policies,
+        settings=_settings,
         proof=_proof,
         replays=list(searches.values()),
         record=read(page.record),
@@ -52,6 +55,30 @@ def _proof(row: Explanation) -> list[tuple[str, str]]:
         for name, value in row.evidence.items()
         if value is not None and name not in ("missing", "items")
     ]
+
+
+def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a search without what its policies did, which stands beside them."""
+    return {name: value for name, value in settings.items() if name != "conflict_policy_fired"}
+
+
+def _policies(fired: Any) -> str:
+    """Return in a line what policies did with the revisions of a family; of another system whatever is on record."""
+    if isinstance(fired, list):
+        return "; ".join(map(_policies, fired))
+    conflicts = fired.get("conflicts") if isinstance(fired, Mapping) else None
+    if not isinstance(conflicts, list) or not all(isinstance(one, Mapping) for one in conflicts):
+        return _words(fired)
+    return "; ".join(
+        f"{one.get('policy')} in family {one.get('family_id')}: kept {_revisions(one.get('kept'))}, dropped {_revisions(one.get('dropped'))}"
+        for one in conflicts
+    )
+
+
+def _revisions(listed: Any) -> str:
+    if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
+        return _words(listed)
+    return ", ".join(f"{one.get('doc_id')}@{one.get('version_id')}" for one in listed) or "nothing"
 
 
 def _builds(value: int | list[int]) -> str:
