@@ -119,7 +119,8 @@ begin
   select m.* into v_entry from tracestore_data.manifest_entry m
   where m.index_id = about.index_id and m.version_key = about.expected_key
     and m.added_build <= about.build_id and (m.removed_build is null or m.removed_build > about.build_id);
-  v_labels := tracestore.labels_at(v_doc.doc_key, about.answered_at);
+  -- When the search ran, as in a replay: the answer may have come later.
+  v_labels := tracestore.labels_at(v_doc.doc_key, coalesce(v_retrieval.retrieved_at, v_retrieval.logged_at));
   v_wanted := tracestore.parse_filter(v_retrieval.settings -> 'filter');
   v_why := case
     when exists (
@@ -300,8 +301,10 @@ declare
   v_found tracestore.resolution;
   v_edit tracestore_data.document_version;
 begin
-  select v.* into v_edit from tracestore_data.document_version v
-  where v.in_place_of = about.version_key order by v.version_seq limit 1;
+  -- All edits of a label name its first text.
+  select v.* into v_edit from tracestore_data.document_version cited
+  join tracestore_data.document_version v on v.in_place_of = coalesce(cited.in_place_of, cited.version_key) and v.version_seq > cited.version_seq
+  where cited.version_key = about.version_key order by v.version_seq limit 1;
   if found then
     return row(false, null, jsonb_build_object('edited_in_place', v_edit.version_id, 'registered_at', v_edit.registered_at,
       'registered_by', v_edit.registered_by))::tracestore.fact;

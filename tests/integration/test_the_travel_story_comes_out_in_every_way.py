@@ -46,6 +46,7 @@ class Story:
     conn: Connection
     name: str
     forged: bool = False
+    caller: dict[str, Any] | None = None
     builds: list[int] = field(default_factory=list)
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     expected: dict[str, dict[str, Any] | None] = field(default_factory=dict)
@@ -93,7 +94,12 @@ class Story:
             self.name, vector, MODEL.recipe.recipe_id, k, json.dumps(more.get("filter")),
         )  # fmt: skip
         hits = [hit | ({"dense_path": "hnsw"} if without else {}) for hit in hits if hit["doc_id"] != without]
-        search = {"hits": hits, "index_alias": self.name, "query_embedding": vector.tolist()}
+        search = {
+            "hits": hits,
+            "index_alias": self.name,
+            "query_embedding": vector.tolist(),
+            "caller": self.caller,
+        }
         number = value(self.conn, "select tracestore.log_retrieval(%s)", json.dumps(search))
         record = value(self.conn, "select tracestore.retrieval_record(%s)", number)
         record |= {
@@ -271,3 +277,30 @@ def test_what_a_build_had_removed_did_not_wait(module_conn: Connection) -> None:
     proof = story.rows("not_in_build")["not_in_index"].evidence
     assert proof["removed_by_build"] == story.builds[-1]
     assert "waited" not in proof
+
+
+def test_an_edit_of_an_edit_in_place_counts_and_one_before_it_does_not(module_conn: Connection) -> None:
+    story = Story(module_conn, "edited twice").tell()
+    story.register(OLD, TEXTS[OLD] + "\nEdited.\n")
+    story.build_and_publish()
+    story.answer("second text")
+    story.records = {"second text": story.records["second text"]}
+    story.log()
+    assert story.found()["second text"].validity == "excluded"
+    story.register(OLD, TEXTS[OLD] + "\nEdited again.\n")
+    assert story.found()["second text"].validity == "corrected_in_place"
+    assert story.rows("second text")["corrected_in_place"].evidence["edited_in_place"] == "1~3"
+
+
+def test_labels_count_as_they_were_when_the_search_ran(module_conn: Connection) -> None:
+    """The model took its time, and meanwhile the document was opened to everybody."""
+    story = Story(module_conn, "labels", caller={"role": "service", "labels": ["staff"]}).tell()
+    story.register(NEW, labels=["board"])
+    story.answer("not_visible", without=NEW)
+    story.register(NEW, labels=[])
+    record = story.records["not_visible"]
+    record["answered_at"] = value(module_conn, "select clock_timestamp()").isoformat()
+    story.records = {"not_visible": record}
+    story.log()
+    assert story.found() == {"not_visible": Verdict("not_visible", "excluded", "excluded")}
+    assert story.rows("not_visible")["not_allowed"].evidence["why_not"] == "labels of the document"
