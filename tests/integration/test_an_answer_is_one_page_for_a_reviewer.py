@@ -11,6 +11,7 @@ import pytest
 from tests.access import reader
 from tests.answers import log, record_of, retrieve, value
 from tests.command import Cli
+from tests.corpus import tamper
 from tests.integration.test_a_report_is_one_page_that_injects_nothing import EVIL, Reader
 from tests.small_store import (
     QUESTION,
@@ -119,6 +120,25 @@ def test_every_citation_is_explained_and_other_systems_ids_are_shown(
     assert dispute.cause is None
 
 
+def test_where_the_words_were_changed_behind_its_back_the_place_is_marked(
+    conn: Connection, cited: dict[str, Any]
+) -> None:
+    log(conn, cited)
+    words = "convert_to(replace(convert_from(content, 'UTF8'), 'three', 'seven'), 'UTF8')"
+    tamper(
+        conn,
+        f"update tracestore_data.document_version set content = {words}, content_sha256 = sha256({words}) where version_id = '2023'",
+    )
+    page = collect_answer(conn, "ans_1")
+    (document,) = (
+        one for one in page.documents if one.row["doc_id"] == "travel" and one.row["version_id"] == "2023"
+    )
+    assert SAYS_THREE.replace("three", "seven") in [
+        part.text for part in document.parts if part.kind == "changed"
+    ]
+    assert "corrected in place" in Reader(render_answer(page)).text
+
+
 def test_erased_words_are_not_on_it(conn: Connection, cited: dict[str, Any]) -> None:
     log(conn, cited)
     conn.execute("select tracestore.erase('handbook', 'travel', null, 'personal')")
@@ -173,7 +193,7 @@ def test_what_a_policy_dropped_is_shown(conn: Connection) -> None:
     log(conn, record_of(conn, retrieve(conn, k=4), "ans_1"))
     page = collect_answer(conn, "ans_1", expected={"doc_id": "travel", "version_id": "2025"})
     read = Reader(render_answer(page))
-    assert "dropped by conflict_policy" in read.text
+    assert "dropped by conflict policy" in read.text
     assert (
         "prefer_latest_effective in family travel-policy: kept travel-new@1, dropped travel@2025" in read.text
     )

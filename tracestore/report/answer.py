@@ -21,7 +21,7 @@ MOST_DISPUTES = 10
 _LONGEST = 100_000
 """Of a longer document only what is around its passages is on the page, in code points."""
 
-_WEIGHT = {"dropped": 0, "retrieved": 0, "given": 1, "cited": 2, "expected": 3}
+_WEIGHT = {"dropped": 0, "retrieved": 0, "given": 1, "cited": 2, "expected": 3, "changed": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Dispute:
 class Document:
     """A version with its passages marked: ``parts`` is what is around them, ``whole`` all of it where that is more.
 
-    ``marks`` is empty where the words could not be found any more; ``missing`` says why there is no text.
+    ``missing`` says why there is no text.
     """
 
     row: Row
@@ -153,8 +153,9 @@ def _documents(conn: Connection, evidence: Sequence[Row], expected: Sequence[Row
     for row in evidence:
         if row["doc_id"] is not None:
             spans = marks.setdefault((row["collection"], row["doc_id"], row["version_id"]), [])
-            if row["status"] == "ok":
-                spans.append(Mark(row["span_start"], row["span_end"], row["role"], _WEIGHT[row["role"]]))
+            if row["status"] in ("ok", "span_mismatch"):
+                kind = row["role"] if row["status"] == "ok" else "changed"
+                spans.append(Mark(row["span_start"], row["span_end"], kind, _WEIGHT[kind]))
     for row in expected:
         spans = marks.setdefault((row["collection"], row["doc_id"], row["version_id"]), [])
         for start, end in zip(row["starts"] or [], row["ends"] or [], strict=True):
