@@ -2,7 +2,7 @@
 
     python -m soak.explanations [--seed N] [--changes N]
 
-Reads ../shared/data/docs-history. Each of its 44 known changes is told twice (tests/disputes.py): as two versions of a document
+Reads ../shared/data/docs-history. Each of its 44 known changes is told twice (tests/told_changes.py): as two versions of a document
 (answers before, while it waited, a build behind, after, rolled back, with other chunks, through a poor graph and a renewed one;
 then edited in place, forced by a superuser, withdrawn, restored, erased) and as two documents of a family that are both alive.
 Every answer is explained after every step. Prints the confusion matrices of cause, status and validity: rows are what is
@@ -18,8 +18,10 @@ import time
 
 from soak.stores import own_database
 from tests import docs_history as history
-from tests.disputes import BothAlive, Explained, Story, matrix
+from tests.disputes import Explained, matrix
 from tests.shared import SHARED
+from tests.told_changes import Story
+from tests.told_families import BothAlive
 from tracestore.db import connect
 
 

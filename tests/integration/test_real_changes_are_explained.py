@@ -10,8 +10,10 @@ import random
 import pytest
 
 from tests import docs_history as history
-from tests.disputes import RANKING, BothAlive, Explained, Story
+from tests.disputes import RANKING, Explained
 from tests.shared import shared_path
+from tests.told_changes import Story
+from tests.told_families import BothAlive
 from tracestore.db import Connection
 
 SEED = 20260304
