@@ -172,6 +172,7 @@ def test_every_cause_under_every_status_and_validity(
     assert story.found() == right
 
 
+@pytest.mark.parametrize("status", ["excluded", "tombstoned", "withdrawn"])
 @pytest.mark.parametrize(
     ("chunks_of", "told", "missing"),
     [
@@ -183,18 +184,19 @@ def test_every_cause_under_every_status_and_validity(
     ids=["chunks kept", "manifest kept"],
 )  # fmt: skip
 def test_a_collected_build_tells_what_it_can(
-    module_conn: Connection, chunks_of: int, told: set[str], missing: str
+    module_conn: Connection, chunks_of: int, told: set[str], missing: str, status: str
 ) -> None:
     """Records may come late, from the logs of a service: then nothing kept the builds they are of."""
-    story = Story(module_conn, f"collected {chunks_of}").tell()
+    story = Story(module_conn, f"collected {chunks_of} {status}").tell()
     for words in ("Buses too.", "And ships."):
         story.register(TRAINS, TEXTS[TRAINS] + words, version_id=words)
         story.build_and_publish()
+    become(story, status)
     retention.collect(module_conn, retention.plan(module_conn, story.name, 1, chunks_of, 0))
     story.log()
     del story.records["no_newer_revision"]
     for cause, verdict in story.found().items():
-        assert verdict == Verdict(cause if cause in told else UNDETERMINED, "excluded", "excluded")
+        assert verdict == Verdict(cause if cause in told else UNDETERMINED, status, "excluded")
         if cause not in told:
             assert story.rows(cause)["ranking"].evidence["missing"] == missing
 
