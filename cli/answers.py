@@ -13,7 +13,7 @@ from tracestore.answers import Explanation, answer_record, explain_answer, log_a
 from tracestore.errors import InputError, TracestoreError
 from tracestore.report import collect_answer, render_answer
 
-from . import output
+from . import monitor, output
 from .connection import open_store
 from .options import AsJson, add_command, command_group
 from .report import write_page
@@ -185,5 +185,5 @@ def _object(text: str | None) -> dict[str, Any] | None:
     return value
 
 
-for _function in (log, show, explain, replay):
+for _function in (log, show, explain, replay, monitor.monitor):
     add_command(app, _function)

@@ -247,6 +247,8 @@ ALTER TABLE tracestore_data.answer_key ALTER COLUMN answer_key ADD GENERATED ALW
 ALTER TABLE ONLY tracestore_data.answer_key
     ADD CONSTRAINT answer_key_pk PRIMARY KEY (answer_id);
 
+CREATE UNIQUE INDEX answer_key_is_once ON tracestore_data.answer_key USING btree (answer_key);
+
 CREATE TRIGGER answer_key_is_not_truncated BEFORE TRUNCATE ON tracestore_data.answer_key FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
 CREATE TRIGGER answer_key_outlives_its_answer BEFORE DELETE OR UPDATE ON tracestore_data.answer_key FOR EACH ROW EXECUTE FUNCTION tracestore_data.guard_answer_key();

@@ -199,6 +199,7 @@ ELSEWHERE |= {
     "answer replay",
     "policy set",
     "policy list",
+    "answer monitor",
     "rollback",
     "alias retire",
     "diff",
