@@ -40,6 +40,16 @@ begin atomic
     and e.mode = fitting_evaluation.mode and e.hybrid = fitting_evaluation.hybrid and e.depth = fitting_evaluation.depth
     and e.options = fitting_evaluation.options and e.split is not distinct from fitting_evaluation.split
     and e.suppression_epoch = s.suppression_epoch and e.api_sha256 = s.api_sha256
+    -- The approximate index is one for all builds of an index: another graph, or more in it, may answer otherwise. The
+    -- other modes ask a build by its number exactly.
+    and not (e.mode = 'ann' and exists (
+      select from tracestore_data.build asked
+      join tracestore_data.build later on later.index_id = asked.index_id and later.committed_at >= e.started_at
+      where asked.build_id = e.build_id and later.state = 'ready'
+      union all
+      select from tracestore_data.build asked
+      join tracestore_data.graph_event g on g.index_id = asked.index_id and g.made_at >= e.started_at
+      where asked.build_id = e.build_id))
     and not exists (
       -- What is asked now was asked then, and nothing else.
       select from (
@@ -51,7 +61,7 @@ begin atomic
       where present.gold_item_id is null or past.gold_item_id is null);
 end;
 comment on function tracestore.fitting_evaluation(bigint, bigint, text, boolean, integer, jsonb, text) is
-  'The latest evaluation that asked a build the questions in use in the same way, by the same functions and under the same suppressions; null: evaluate.';
+  'The latest evaluation that asked a build the questions in use in the same way, by the same functions, of the same graph and under the same suppressions; null: evaluate.';
 
 create function tracestore.top_passages(evaluation_id bigint, gold_item_ids bigint[])
 returns table (gold_item_id bigint, doc_id text, version_id text, span_start integer, span_end integer, text text)

@@ -12,10 +12,12 @@ begin
   select i.* into v_index
   from tracestore_data.build b join tracestore_data.retrieval_index i using (index_id) where b.build_id = gates_open.build_id;
   -- By the latest check that looked at the floor in force; one that was compared with another build than is served now,
-  -- or canaries of another day, do not count.
+  -- or canaries of another day, or answers of another graph, do not count.
   return query
   with floor as (
-    select f.*, f.gate in ('change_budget', 'no_regression') as compares from tracestore.gates_in_force(v_index.collection_id) f
+    select f.*, f.gate in ('change_budget', 'no_regression') as compares,
+      f.gate = 'ann_recall' or coalesce(f.settings ->> 'mode' = 'ann', false) as asks_the_graph
+    from tracestore.gates_in_force(v_index.collection_id) f
   ),
   judged as (
     select f.gate_floor_id, r.gate_check_id, bool_and(r.ok) as ok,
@@ -29,6 +31,8 @@ begin
       and (f.gate <> 'canaries' or c.suppression_epoch = (select s.suppression_epoch from tracestore_data.store s) and not exists (
         select from tracestore_data.canary k join tracestore_data.document d using (doc_key)
         where d.collection_id = v_index.collection_id and k.added_at > c.started_at and k.retired_at is null))
+      and not (f.asks_the_graph and exists (
+        select from tracestore_data.graph_event g where g.index_id = v_index.index_id and g.made_at > c.started_at))
     group by f.gate_floor_id, r.gate_check_id
   )
   select f.gate, f.measure, f.slice, f.gold_set, case when j.ok then 'passed' when j.ok is null then 'missing' else 'failed' end, j.failure
@@ -41,7 +45,7 @@ begin
 end
 $$;
 comment on function tracestore.gates_open(bigint, bigint) is
-  'The gates of its collection that a build has not passed, to take the place of a served build: failed ones, and ones that nobody looked at since the floor, that build, the canaries or the withdrawals are what they are. None for a collection without gates.';
+  'The gates of its collection that a build has not passed, to take the place of a served build: failed ones, and ones that nobody looked at since the floor, that build, the canaries, the withdrawals or the graph are what they are. None for a collection without gates.';
 
 create function tracestore.refuse_open_gates(build_id bigint, served_build_id bigint, force boolean, reason text)
 returns boolean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.asking import TRAVEL, gold, small_collection
 from tests.building import COLLECTION, Counting, make, register, register_guides, settings_of
 from tracestore import store
 from tracestore.build import build
+from tracestore.build.reindex import reindex
+from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection
 from tracestore.demo.guides import make_guides, make_questions
 from tracestore.errors import InputError, NotFound
@@ -96,6 +99,26 @@ def test_an_evaluation_is_used_again_until_something_changes(conn: Connection) -
     again = evaluation_of(conn, first, gold_set, ONE_BY_ONE)
     assert (again.evaluation_id, again.header["outcomes"]) == (7, {"asked": 1, "withdrawn": 2})
     assert evaluations(conn, gold_set) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_another_graph_is_asked_again(conn: Connection) -> None:
+    model = Counting()
+    settings = replace(settings_of(model), ann=AnnSettings("hnsw"))
+    small_collection(conn)
+    gold_set = gold(conn, [PAYS, DAYS])
+    first = build(conn, COLLECTION, model, settings)
+    by_graph = EvaluationOptions("ann")
+
+    def asked(how: EvaluationOptions) -> int:
+        return evaluation_of(conn, first.build_id, gold_set, how).evaluation_id
+
+    assert [asked(by_graph), asked(ONE_BY_ONE), asked(by_graph)] == [1, 2, 1]
+    reindex(conn, first.index_id)
+    assert [asked(by_graph), asked(ONE_BY_ONE), asked(by_graph)] == [3, 2, 3]
+    # The graph is one for all builds: what a later one put in stands in the way of an earlier one.
+    register(conn, "other", "# Other\n\nA day of travel pays 30 days of leave.", version_id="1")
+    build(conn, COLLECTION, model, settings)
+    assert [asked(by_graph), asked(ONE_BY_ONE), asked(by_graph)] == [4, 2, 4]
 
 
 def test_questions_of_one_only_are_left_out_and_counted(conn: Connection) -> None:

@@ -13,6 +13,7 @@ from tracestore.build import build
 from tracestore.build.reindex import reindex
 from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection
+from tracestore.errors import InputError
 from tracestore.evaluation import gold_question
 from tracestore.gates import Floor, check_build
 from tracestore.gates.floors import set_floor
@@ -106,11 +107,23 @@ def test_lists_that_were_trained_before_the_documents_came_are_found_out(conn: C
     stale = build(conn, "c", embedder, settings)
     set_floor(conn, "c", Floor("ann_recall", 0.7, settings={"mode": "ann"}))
     assert judged(conn, stale.build_id) == {"recall of near": True, "recall of recent": False}
-    assert judged(conn, reindex(conn, stale.index_id).build_id) == {"recall of near": True}
-    conn.execute(
-        "select tracestore.drop_gate('c', 'ann_recall')"
-    )  # mode auto reads an index of this size exactly
-    assert judged(conn, stale.build_id) == {"recall": True}
+    conn.execute("select tracestore.drop_gate('c', 'ann_recall')")
+    # Mode auto reads an index of this size exactly, so that only mode ann sees it.
+    assert judged(conn, stale.build_id) == {
+        "recall": True,
+        "recall of near": True,
+        "recall of recent": False,
+    }
+    renewed = reindex(conn, stale.index_id)
+    assert judged(conn, renewed.build_id) == {"recall": True, "recall of near": True}
+    set_floor(conn, "c", Floor("ann_recall", settings={"mode": "auto"}))
+    assert judged(conn, renewed.build_id) == {"recall": True}
+    set_floor(conn, "c", Floor("ann_recall", 0.6, settings={"ann_floor": 0.65, "sample": 20}))
+    assert {r.floor for r in results(conn, renewed.build_id, "ann_recall").values()} == {0.6}
+    set_floor(conn, "c", Floor("ann_recall", settings={"mode": "exact"}))
+    with pytest.raises(InputError, match="does not judge mode 'exact'"):
+        judged(conn, renewed.build_id)
+    conn.execute("select tracestore.drop_gate('c', 'ann_recall')")
     set_floor(conn, "c", Floor("ann_recall", measure="exact"))
     assert judged(conn, stale.build_id) == {"exact": False}
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import psycopg
 import pytest
 
 from tests.access import reader, role, session_of
-from tests.building import Counting, make, register
+from tests.building import COLLECTION, Counting, make, register, settings_of
 from tests.corpus import publish
 from tracestore import store
+from tracestore.build import build as build_of
+from tracestore.build.reindex import reindex
+from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection
 from tracestore.errors import ConflictError, GateFailed, InputError
 from tracestore.gates import SMALL, STANDARD, Floor, check_build, floors_in_force, set_profile
@@ -134,6 +139,19 @@ def test_canaries_are_asked_again_when_there_are_others(conn: Connection, build:
     publish(conn, "live", build)
     assert store.retire_canary(conn, canary) is True
     assert store.retire_canary(conn, canary) is False
+
+
+def test_another_graph_is_looked_at_again(conn: Connection) -> None:
+    register(conn, "one", "# one\n\nA sentence.")
+    model = Counting()
+    made = build_of(conn, COLLECTION, model, replace(settings_of(model), ann=AnnSettings("hnsw")))
+    set_floor(conn, "c", Floor("ann_recall"))
+    set_floor(conn, "c", Floor("structure"))
+    assert check(conn, made.build_id)
+    reindex(conn, made.index_id)
+    assert refusal(conn, made.build_id) == ("TS007", "ann_recall missing")
+    assert check(conn, made.build_id)
+    publish(conn, "live", made.build_id)
 
 
 def test_erasure_takes_the_question_of_a_canary(conn: Connection, build: int) -> None:

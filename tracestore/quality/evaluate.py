@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from tracestore import store
@@ -103,8 +102,7 @@ def evaluate(
     """
     how = options or EvaluationOptions()
     build = _build(conn, build_id, gold_set)
-    started = datetime.now(UTC)
-    epoch = _suppression_epoch(conn)
+    begun = _begun(conn)
     questions = items_of(conn, gold_set, how.split)
     standings = find_standings(conn, gold_set, questions, build_id)
     asked = [place for place, standing in enumerate(standings) if standing.outcome == "asked"]
@@ -128,7 +126,8 @@ def evaluate(
     items = _items(questions, standings, dict(zip(asked, zip(judged, answers, strict=True), strict=True)))
     header = {
         "mode": how.mode, "hybrid": how.hybrid, "depth": how.depth, "options": dict(how.options), "split": how.split,
-        "paths": dict(asker.paths), "suppression_epoch": epoch, "started_at": started.isoformat(),
+        "paths": dict(asker.paths), "suppression_epoch": begun["suppression_epoch"],
+        "started_at": begun["started_at"].isoformat(),
         "search_seconds": round(asker.seconds, 3),
     }  # fmt: skip
     evaluation_id = record(conn, build_id, gold_set.gold_set_id, header, items, figures)
@@ -156,10 +155,10 @@ def _build(conn: Connection, build_id: int, gold_set: GoldSet) -> dict[str, Any]
     return build
 
 
-def _suppression_epoch(conn: Connection) -> int:
-    return int(
-        store.table(conn, "select suppression_epoch from tracestore_data.store")[0]["suppression_epoch"]
-    )
+def _begun(conn: Connection) -> dict[str, Any]:
+    """Return the time by the server's clock, as builds and graphs have it, and what is suppressed then."""
+    query = "select clock_timestamp() as started_at, suppression_epoch from tracestore_data.store"
+    return store.table(conn, query)[0]
 
 
 def _questions(
