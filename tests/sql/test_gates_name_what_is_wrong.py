@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
-from tests.building import Counting, Turned, make, register, register_guides
+from tests.building import Counting, Turned, make, register, register_guides, settings_of
 from tests.corpus import publish, tamper
 from tracestore import store
+from tracestore.build import build
 from tracestore.build import run as build_run
 from tracestore.build.claims import Claim, Cutter, Text
+from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection
 from tracestore.demo.guides import edit_sentence, make_guides, make_questions
+from tracestore.errors import GateFailed
 from tracestore.gates import Check, check_build
+from tracestore.identity import content_key
 from tracestore.quality import import_gold
 
 GUIDES = make_guides(30)
@@ -84,7 +90,45 @@ def test_another_model_under_the_same_name_is_noticed(module_conn: Connection, h
         assert failed(check(module_conn, healthy, embedder=Turned(), only=["structure", "coverage"])) == set()
 
 
-def test_trimmed_text_is_not_the_text_of_its_span(module_conn: Connection, healthy: int) -> None:
+WIDE = "# Leave\n\nEverybody  has   30 days\n of leave.\n\n```\n  first:\n    second\n```\n"
+
+
+@pytest.mark.parametrize("what", ["nothing", "span", "embedded text"])
+def test_a_chunker_that_trims_white_space_is_found_out(
+    module_conn: Connection, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    claims_of = Cutter.claims_of
+
+    def trim(self: Cutter, text: Text) -> list[Claim]:
+        claims = []
+        for claim in claims_of(self, text):
+            words = " ".join(text.content[claim.byte_start : claim.byte_end].decode().split())
+            embedded = self.recipe.embedded_text(claim.heading_path, words)
+            if what == "span":
+                claim = claim._replace(span_sha256=sha256(words.encode()).digest())
+            elif what == "embedded text":
+                key = content_key(self.recipe.recipe_id, embedded)
+                claim = claim._replace(embedded_text=embedded, content_key=key)
+            claims.append(claim)
+        return claims
+
+    monkeypatch.setattr(Cutter, "claims_of", trim)
+    name = f"trimmed {what}"
+    register(module_conn, "leave", WIDE, collection=name)
+    if what == "span":  # no such build comes to be
+        with pytest.raises(
+            GateFailed, match=r"has a chunk whose text differs from its hash \(document leave"
+        ):
+            make(module_conn, collection=name)
+        return
+    found = check(module_conn, make(module_conn, collection=name).build_id)
+    expected = (
+        {"structure: content keys are those of the embedded text"} if what == "embedded text" else set()
+    )
+    assert failed(found) == expected
+
+
+def test_a_hash_that_is_not_of_its_span_is_found(module_conn: Connection, healthy: int) -> None:
     with undone(module_conn):
         tamper(
             module_conn,
@@ -103,6 +147,18 @@ def test_a_document_that_one_mode_still_returns_is_found(
         found = check(module_conn, healthy)
     assert failed(found) == {f"canaries: mode {mode}", "canaries: mode hybrid"}
     assert {r.detail for r in found.results if not r.ok} == {f"found again: {WITHDRAWN.doc_id} v1"}
+
+
+def test_a_document_that_the_graph_alone_still_returns_is_found(module_conn: Connection) -> None:
+    register_guides_in(module_conn, "graph")
+    model = Counting()
+    settings = replace(settings_of(model), ann=AnnSettings("hnsw"))
+    made = build(module_conn, "graph", model, settings)
+    store.withdraw(module_conn, "graph", WITHDRAWN.doc_id, reason="recall")
+    assert failed(check(module_conn, made.build_id)) == set()
+    with undone(module_conn):
+        forget_withdrawals(module_conn, f"ann_{made.index_id}$")
+        assert failed(check(module_conn, made.build_id)) == {"canaries: mode ann"}
 
 
 def forget_withdrawals(conn: Connection, names: str) -> None:

@@ -18,6 +18,10 @@ from tracestore.types import GateOutcome
 
 _AUTOMATIC = 10
 _DEPTH = 100
+_SHALLOW = (
+    1,
+    10,
+)  # mode ann answers deeper questions of a small index, or of many ties, exactly: also ask as people do
 _NAMED = 5
 
 
@@ -74,13 +78,18 @@ def _found(subject: Subject, question: Question, mode: str) -> set[str]:
     if question.vector is None and mode != "lexical":
         return set()
     found: set[str] = set()
-    for only in (None, {"doc_id": [question.doc_id]}) if question.alone else (None,):
+    ways: list[tuple[int, dict[str, list[str]] | None]] = [(_DEPTH, None)]
+    if mode == "ann":
+        ways += [(depth, None) for depth in _SHALLOW]
+    if question.alone:
+        ways.append((_DEPTH, {"doc_id": [question.doc_id]}))
+    for depth, only in ways:
         hits = store.search(
             subject.conn,
             None,
             None if mode == "lexical" else question.vector,
             subject.recipe_id,
-            _DEPTH,
+            depth,
             query_text=question.text if mode in ("lexical", "hybrid") else None,
             mode="auto" if mode == "hybrid" else mode,
             filter=only,
