@@ -54,6 +54,7 @@ app = typer.Typer(
             "canary": "gates:canary_app",
             "answer": "answers:app",
             "policy": "policies:app",
+            "shadow": "policies:shadow_app",
             "db": "db:app",
         }
     ),

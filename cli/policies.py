@@ -1,7 +1,8 @@
-"""``tracestore policy``: what searches do with two revisions of a family."""
+"""``tracestore policy`` and ``shadow``: what searches do with two revisions of a family, and with age."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -12,9 +13,10 @@ from tracestore.errors import InputError
 from . import output
 from .connection import open_store
 from .names import require_collection
-from .options import AsJson, Collection, NeededReason, add_command, command_group
+from .options import AsJson, Collection, NeededReason, add_command, command_group, parse_time
 
 app = command_group("What searches do with two revisions of a family, and with age.")
+shadow_app = command_group("What recency in the shadow would change.")
 
 Class = Annotated[
     str | None,
@@ -50,6 +52,65 @@ def set_(
     _show(collection, as_json, everything=False)
 
 
+def recency(
+    collection: Collection,
+    state: Annotated[str, typer.Argument(metavar="STATE", help="shadow, on or off.", show_default=False)],
+    class_: Annotated[str, typer.Option("--class", help="The class that asks for it.", show_default=False)],
+    reason: NeededReason,
+    half_life: Annotated[
+        float | None,
+        typer.Option("--half-life", metavar="DAYS", help="After so many days half of the weight is lost."),
+    ] = None,
+    weight: Annotated[
+        float | None, typer.Option(help="What a passage of no recency loses of its score (default: 0.05).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decide how much age costs passages of a class: in the shadow first, then on, with the numbers of the shadow.
+
+    Example: tracestore policy recency handbook shadow --class news --half-life 90 --reason "old news first, ticket 7"
+    """
+    if state not in policies.RECENCY:
+        raise InputError(f"state '{state}' is unknown", hint=f"states: {', '.join(policies.RECENCY)}")
+    with open_store() as conn:
+        require_collection(conn, collection)
+        policies.set_recency(
+            conn, collection, class_, state, half_life_days=half_life, weight=weight, reason=reason
+        )
+    _show(collection, as_json, everything=False)
+
+
+def shadow_report(
+    collection: Collection,
+    since: Annotated[str | None, typer.Option(help="From when (default: all that is on record).")] = None,
+    until: Annotated[str | None, typer.Option(help="Until when (default: now).")] = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", help="So many of the hits that moved.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Report how many answers recency in the shadow would have changed in a time, and which hits would have moved.
+
+    Example: tracestore shadow report handbook --since 2026-03-01
+    """
+    times = {name: None if t is None else parse_time(t) for name, t in (("since", since), ("until", until))}
+    with open_store() as conn:
+        require_collection(conn, collection)
+        report = policies.shadow_report(conn, collection, **times)
+        hits = policies.shadow_hits(conn, collection, most=most, **times)
+    rows = [asdict(hit) for hit in hits]
+    if as_json:
+        output.emit_json({"collection": collection, **times, **asdict(report), "hits": rows})
+        return
+    output.line(f"{report.answers_changed} of {output.counted(report.answers, 'answer')} would have changed")
+    output.line(
+        f"{report.searches_changed} of {report.searches} logged searches: {report.hits_came} hits come,"
+        f" {report.hits_went} gone, {report.hits_moved} moved"
+    )
+    if report.searches_failed:
+        output.line(f"{report.searches_failed} could not be tried: see tracestore.shadow_searches")
+    if rows:
+        output.table(rows, ("came", "went", "rose", "fell", "citation"))
+
+
 def list_policies(
     collection: Collection,
     everything: Annotated[bool, typer.Option("--all", help="Also decisions that no longer hold.")] = False,
@@ -66,21 +127,42 @@ def list_policies(
 
 def _show(collection: str, as_json: bool, *, everything: bool) -> None:
     with open_store() as conn:
-        rows = store.table(
-            conn,
-            "select * from tracestore.conflict_policies where collection = %s and (in_force or %s) order by conflict_policy_id",
-            collection,
-            everything,
+        conflict, recent = (
+            store.table(
+                conn, f"{query} where collection = %s and (in_force or %s) order by 2", collection, everything
+            )
+            for query in (
+                "select * from tracestore.conflict_policies",
+                "select * from tracestore.recency_policies",
+            )
         )
     if as_json:
-        output.emit_json(rows)
-    elif rows:
+        output.emit_json({"conflict": conflict, "recency": recent})
+        return
+    if conflict:
         output.table(
-            rows, ("conflict_policy_id", "class", "policy", "in_force", "decided_at", "actor", "reason")
+            conflict, ("conflict_policy_id", "class", "policy", "in_force", "decided_at", "actor", "reason")
         )
-    else:
+    if recent:
+        output.table(
+            recent,
+            (
+                "recency_policy_id",
+                "class",
+                "state",
+                "half_life_days",
+                "weight",
+                "in_force",
+                "decided_at",
+                "actor",
+                "reason",
+            ),
+        )
+    if not conflict and not recent:
         output.line(f"{collection} has no policies: searches return revisions as they rank")
 
 
 add_command(app, set_, "set")
 add_command(app, list_policies, "list")
+add_command(app, recency)
+add_command(shadow_app, shadow_report, "report")

@@ -47,7 +47,7 @@ SUBJECTS: Mapping[str, tuple[str, ...]] = {
         "chunk",
         "graph_event",
     ),
-    "30_serving": ("alias", "alias_event", "alias_turn", "conflict_policy"),
+    "30_serving": ("alias", "alias_event", "alias_turn", "conflict_policy", "recency_policy"),
     "40_time": ("supersession", "build_hold"),
     "45_fidelity": ("probe_set", "probe_query", "fidelity_measurement"),
     "50_access": (

@@ -45,8 +45,8 @@ begin
     return;
   end if;
   -- Today is what a search would be now, its policies included.
-  select a.build_id, s.suppression_epoch, retrieval.settings - 'conflict_policy_id'
-      || case when c.policies is null then '{}' else jsonb_build_object('conflict_policy_id', c.policies -> 'conflict_policy_id') end
+  select a.build_id, s.suppression_epoch, retrieval.settings - array['conflict_policy_id', 'recency_policy_id']
+      || jsonb_strip_nulls(jsonb_build_object('conflict_policy_id', c.policies -> 'conflict_policy_id', 'recency_policy_id', c.policies -> 'recency_policy_id'))
   into v_today.build_id, v_today.suppression_epoch, v_today.settings
   from tracestore_data.store s
   left join tracestore_data.build then_built on then_built.build_id = retrieval.build_id

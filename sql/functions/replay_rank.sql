@@ -62,7 +62,8 @@ begin
       case retrieval.settings ->> 'mode' when 'lexical' then 'lexical' else 'exact' end, retrieval.settings -> 'filter', retrieval.build_id, null,
       -- By the policies of then, and without an error.
       coalesce(nullif(retrieval.settings -> 'options', 'null'), '{}')
-        || jsonb_build_object('conflict_policy_id', coalesce(retrieval.settings -> 'conflict_policy_id', '0'), 'refuse', false)) h
+        || jsonb_build_object('conflict_policy_id', coalesce(retrieval.settings -> 'conflict_policy_id', '0'),
+          'recency_policy_id', coalesce(retrieval.settings -> 'recency_policy_id', '0'), 'refuse', false)) h
     join tracestore_data.collection c on c.slug = h.collection
     join tracestore_data.document d on d.collection_id = c.collection_id and d.doc_id = h.doc_id
     join tracestore_data.document_version v on v.doc_key = d.doc_key and v.version_id = h.version_id;
@@ -107,27 +108,50 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+  v_options tracestore.search_options := tracestore.parse_options(coalesce(nullif(retrieval.settings -> 'options', 'null'), '{}'));
+  v_build tracestore_data.build;
   v_policies jsonb;
+  v_terms jsonb;
   v_keys bigint[];
   v_starts integer[];
   v_ends integer[];
-  v_scores double precision[];
+  v_all tracestore.ranked_chunk[];  -- each with its place for its ordinal, by which equals are in order as well
+  v_pool tracestore.ranked_chunk[];
+  v_settled tracestore.settled;
+  v_candidates integer := match_count;
 begin
-  if not retrieval.settings ? 'conflict_policy_id' or retrieval.settings ->> 'mode' = 'lexical' or retrieval.settings ? 'candidates' then
+  if not retrieval.settings ?| array['conflict_policy_id', 'recency_policy_id']
+    or retrieval.settings ->> 'mode' = 'lexical' or retrieval.settings ? 'candidates' then
     return query select * from tracestore.replay_legs(retrieval, match_count);
     return;
   end if;
-  select array_agg(r.version_key order by r.rank), array_agg(r.span_start order by r.rank), array_agg(r.span_end order by r.rank), array_agg(r.score order by r.rank)
-  into v_keys, v_starts, v_ends, v_scores
-  -- Enough for what fills up the places of what is dropped: as many as search looks at.
+  select b.* into v_build from tracestore_data.build b where b.build_id = retrieval.build_id;
+  select tracestore_data.policies_at(i.collection_id, 'infinity', coalesce((retrieval.settings ->> 'conflict_policy_id')::bigint, 0),
+    coalesce((retrieval.settings ->> 'recency_policy_id')::bigint, 0)) into v_policies
+  from tracestore_data.retrieval_index i where i.index_id = v_build.index_id;
+  v_terms := tracestore.recency_terms(v_policies, coalesce(v_options.shadow, false));
+  if v_terms is not null then
+    v_candidates := greatest(match_count, coalesce(v_options.candidates, 100));
+  end if;
+  select array_agg(r.version_key order by r.rank), array_agg(r.span_start order by r.rank), array_agg(r.span_end order by r.rank),
+    array_agg(row(r.version_key, r.rank, null, r.score, r.rank, null)::tracestore.ranked_chunk order by r.rank)
+  into v_keys, v_starts, v_ends, v_all
   from tracestore.replay_legs(retrieval, 100000) r;
+  -- The steps of search, on what it would have looked at.
+  loop
+    v_pool := coalesce(v_all[:v_candidates], '{}');
+    if v_terms is not null then
+      v_pool := tracestore.rerank_recent(v_build.index_id, v_build.build_id, v_pool, v_terms, 1);
+    end if;
+    v_settled := tracestore.conflicts_among(v_build.index_id, v_build.build_id,
+      array(select p.version_key from unnest(v_pool) with ordinality as p (version_key, ordinal, added_build, score, dense_rank, lexical_rank, place) order by p.place),
+      coalesce(v_policies, '{}'), match_count);
+    exit when cardinality(v_settled.kept) >= match_count or v_candidates >= 100000 or cardinality(v_pool) < v_candidates;
+    v_candidates := least(2 * v_candidates + 10, 100000);
+  end loop;
   return query
-  select k.rank::integer, v_keys[k.place], v_starts[k.place], v_ends[k.place], v_scores[k.place]
-  from tracestore_data.build b join tracestore_data.retrieval_index i using (index_id)
-  cross join lateral tracestore.conflicts_among(b.index_id, b.build_id, coalesce(v_keys, '{}'),
-    tracestore_data.policies_at(i.collection_id, 'infinity', (retrieval.settings ->> 'conflict_policy_id')::bigint), replay.match_count) s
-  cross join lateral unnest(s.kept) with ordinality as k (place, rank)
-  where b.build_id = retrieval.build_id;
+  select k.rank::integer, v_keys[(v_pool[k.place]).ordinal], v_starts[(v_pool[k.place]).ordinal], v_ends[(v_pool[k.place]).ordinal], (v_pool[k.place]).score
+  from unnest(v_settled.kept) with ordinality as k (place, rank);
 end
 $$;
 comment on function tracestore.replay(tracestore_data.retrieval, integer) is
@@ -149,8 +173,8 @@ begin
     return row(null, v_missing, null)::tracestore.fact;
   end if;
   select min(r.rank) into v_rank from tracestore.replay(v_retrieval,
-    -- How many are asked decides how many candidates the legs of a hybrid search fuse.
-    case when v_retrieval.settings ? 'candidates' or v_retrieval.settings ->> 'mode' = 'lexical' then v_k else 10000 end) r
+    -- How many are asked decides how many candidates the legs of a hybrid search fuse, and how many recency ranks again.
+    case when v_retrieval.settings ?| array['candidates', 'recency'] or v_retrieval.settings ->> 'mode' = 'lexical' then v_k else 10000 end) r
   where r.version_key = about.expected_key and tracestore.in_expected(about, r.span_start, r.span_end);
   return row(coalesce(v_rank <= v_k, false), null, jsonb_build_object('exact_rank', v_rank, 'match_count', v_k, 'path', v_retrieval.path,
     'retrieval_id', v_retrieval.retrieval_id))::tracestore.fact;

@@ -1,4 +1,4 @@
--- requires: search, write_retrieval
+-- requires: search, shadow_diff, write_retrieval
 create type tracestore.logged_hit as (
   rank integer,
   score double precision,
@@ -62,8 +62,13 @@ begin
   v_hits := array(
     select h from tracestore.search(index_alias, query_embedding, recipe_id, match_count, query_text, mode, filter, as_of_build, as_of, options) h);
   if cardinality(v_hits) > 0 then
+    v_settings := v_hits[1].settings;
+    if v_settings ? 'recency_policy_id' then
+      v_settings := v_settings || jsonb_strip_nulls(jsonb_build_object('recency_shadow', tracestore.shadow_diff(
+        v_hits, index_alias, query_embedding, recipe_id, match_count, query_text, mode, filter, as_of_build, as_of, options)));
+    end if;
     v_id := tracestore.write_retrieval(
-      v_hits, v_hits[1].build_id, index_alias, v_hits[1].alias_event_id, v_hits[1].suppression_epoch, v_hits[1].settings,
+      v_hits, v_hits[1].build_id, index_alias, v_hits[1].alias_event_id, v_hits[1].suppression_epoch, v_settings,
       v_hits[1].dense_path, v_hits[1].path, query_text, query_embedding);
   else
     -- That nothing was found is on record as well.

@@ -1,4 +1,4 @@
--- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of, settle_conflicts
+-- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of, settle_conflicts, rerank_recent
 create function tracestore.check_query(served tracestore.served_build, query_embedding @vector@.vector)
 returns void
 language plpgsql
@@ -54,6 +54,7 @@ declare
   v_contexts tracestore.passage_context[];
   v_candidates integer := match_count;
   v_policies jsonb;
+  v_terms jsonb;
   v_settled tracestore.settled_candidates;
 begin
   if match_count is null or match_count not between 1 and 10000 then
@@ -79,8 +80,14 @@ begin
       detail = format('retained: %s', v_served.level), hint = 'Search a build whose level is vectors.';
   end if;
   v_policies := v_served.policies;
-  if as_of is not null or v_options.conflict_policy_id is not null then
-    v_policies := tracestore.policies_of(v_served.collection, as_of, v_options.conflict_policy_id);
+  if as_of is not null or v_options.conflict_policy_id is not null or v_options.recency_policy_id is not null then
+    v_policies := tracestore.policies_of(v_served.collection, as_of, v_options.conflict_policy_id, v_options.recency_policy_id);
+  end if;
+  if v_policies ? 'recency' then
+    v_terms := tracestore.recency_terms(v_policies, coalesce(v_options.shadow, false));
+    if v_terms is not null then
+      v_candidates := greatest(match_count, coalesce(v_options.candidates, 100));
+    end if;
   end if;
   if mode <> 'lexical' then
     perform tracestore.check_query(v_served, query_embedding);
@@ -107,6 +114,11 @@ begin
       v_found := tracestore.fuse_legs(v_dense.near, v_lexical, case when v_policies is null then match_count else 2 * v_candidates end, v_options);
     end if;
     exit when v_policies is null;
+    if v_terms is not null then
+      -- Of words alone there is no highest score: a weight is a share of the best.
+      v_found := tracestore.rerank_recent(v_served.index_id, v_served.build_id, v_found, v_terms,
+        case when mode = 'lexical' then (v_found[1]).score else 1 end);
+    end if;
     -- Under a policy all candidates there are: the next ones fill up what it drops.
     v_settled := tracestore.settle_candidates(v_served, v_found, v_policies, match_count, coalesce(v_options.refuse, true));
     v_found := v_settled.found;
@@ -125,9 +137,11 @@ begin
       'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
       'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
       'options', options, 'candidates', case when query_text is not null then v_candidates end,
-      'conflict_policy_id', v_policies -> 'conflict_policy_id', 'conflict_policy_fired', v_settled.fired)),
+      'conflict_policy_id', v_policies -> 'conflict_policy_id', 'conflict_policy_fired', v_settled.fired,
+      'recency_policy_id', v_policies -> 'recency_policy_id', 'recency', v_terms)),
     v_dense.dense_path,
     case when mode = 'lexical' then 'lexical' else v_dense.path || case when query_text is null then '' else ' + lexical' end end
+    || case when v_terms is not null then '; recency' else '' end
     || case when v_settled.dropped > 0 then format('; %s dropped by policy', v_settled.dropped) else '' end;
 end
 $$;

@@ -8,7 +8,9 @@ create type tracestore.search_options as (
   max_ms integer,
   context text,
   conflict_policy_id bigint,
-  refuse boolean
+  refuse boolean,
+  recency_policy_id bigint,
+  shadow boolean
 );
 comment on type tracestore.search_options is 'Options of a search taken apart; null where the default holds.';
 
@@ -39,10 +41,10 @@ begin
       end if;
       continue;
     end if;
-    if v_key = 'refuse' then
+    if v_key in ('refuse', 'shadow') then
       if jsonb_typeof(v_value) not in ('null', 'boolean') then
-        raise exception using errcode = 'TS001', message = 'option refuse is neither true nor false', detail = left(v_value::text, 200),
-          hint = 'false: a conflict that a policy refuses is named in the settings of the hits, and is no error.';
+        raise exception using errcode = 'TS001', message = format('option %s is neither true nor false', v_key), detail = left(v_value::text, 200),
+          hint = 'refuse false: a conflict that a policy refuses is named, and is no error. shadow true: recency in the shadow counts as if it were on.';
       end if;
       continue;
     end if;
@@ -55,10 +57,11 @@ begin
       when 'dense_weight' then 1000
       when 'lexical_weight' then 1000
       when 'conflict_policy_id' then 9007199254740991
+      when 'recency_policy_id' then 9007199254740991
     end;
     if v_highest is null then
       raise exception using errcode = 'TS001', message = format('option %L is unknown', left(v_key, 100)),
-        hint = 'Known options: ef_search, probes, candidates, rrf_k, dense_weight, lexical_weight, max_ms, context, conflict_policy_id, refuse.';
+        hint = 'Known options: ef_search, probes, candidates, rrf_k, dense_weight, lexical_weight, max_ms, context, conflict_policy_id, refuse, recency_policy_id, shadow.';
     end if;
     continue when v_value = 'null';
     if v_key in ('dense_weight', 'lexical_weight') then
@@ -67,8 +70,8 @@ begin
           detail = left(v_value::text, 200), hint = 'Weights are relative; by default words weigh 2 and vectors 1.';
       end if;
     elsif jsonb_typeof(v_value) <> 'number' or v_value::numeric <> trunc(v_value::numeric)
-      or not v_value::numeric between (v_key <> 'conflict_policy_id')::integer and v_highest::numeric then
-      raise exception using errcode = 'TS001', message = format('option %s is not a whole number from %s to %s', v_key, (v_key <> 'conflict_policy_id')::integer, v_highest),
+      or not v_value::numeric between (v_key not like '%_policy_id')::integer and v_highest::numeric then
+      raise exception using errcode = 'TS001', message = format('option %s is not a whole number from %s to %s', v_key, (v_key not like '%_policy_id')::integer, v_highest),
         detail = left(v_value::text, 200), hint = 'Leave it out for the default.';
     end if;
   end loop;

@@ -1,14 +1,14 @@
 -- requires: ranked_chunk, served_build_at, check_fields, citation
-create function tracestore.policies_of(collection text, moment timestamptz, decision bigint)
+create function tracestore.policies_of(collection text, moment timestamptz, conflict_decision bigint, recency_decision bigint)
 returns jsonb
 language sql
 stable
 begin atomic
-  select tracestore_data.policies_at(c.collection_id, coalesce(moment, 'infinity'), decision)
+  select tracestore_data.policies_at(c.collection_id, coalesce(moment, 'infinity'), conflict_decision, recency_decision)
   from tracestore_data.collection c where c.slug = policies_of.collection;
 end;
-comment on function tracestore.policies_of(text, timestamptz, bigint) is
-  'Internal to search: the policies of a collection at a moment, or as they stood with a decision; null: none.';
+comment on function tracestore.policies_of(text, timestamptz, bigint, bigint) is
+  'Internal to search: the policies of a collection at a moment, or as they stood with a decision about conflicts, and one about recency; null: none.';
 
 create type tracestore.settled as (
   kept integer[],
@@ -154,6 +154,10 @@ declare
   v_result tracestore.settled_candidates;
   v_dropped jsonb;
 begin
+  if not policies ? 'conflict' then
+    v_result.found := candidates[:match_count];
+    return v_result;
+  end if;
   v_settled := tracestore.conflicts_among(served.index_id, served.build_id,
     array(select c.version_key from unnest(candidates) with ordinality as c (version_key, ordinal, added_build, score, dense_rank, lexical_rank, place) order by c.place),
     policies, match_count);

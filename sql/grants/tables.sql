@@ -38,7 +38,7 @@ begin
        tracestore_data.recipe, tracestore_data.retrieval_index, tracestore_data.build, tracestore_data.manifest_entry,
        tracestore_data.chunk, tracestore_data.alias, tracestore_data.alias_event, tracestore_data.alias_turn, tracestore_data.supersession,
        tracestore_data.graph_event, tracestore_data.probe_set, tracestore_data.fidelity_measurement, tracestore_data.role_label,
-       tracestore_data.conflict_policy
+       tracestore_data.conflict_policy, tracestore_data.recency_policy
        to tracestore_reader',
     -- What they logged themselves.
     'select on tracestore_data.retrieval, tracestore_data.answer, tracestore_data.answer_key, tracestore_data.api_release to tracestore_reader',

@@ -160,3 +160,57 @@ CREATE TRIGGER conflict_policy_is_noted AFTER INSERT ON tracestore_data.conflict
 
 ALTER TABLE ONLY tracestore_data.conflict_policy
     ADD CONSTRAINT conflict_policy_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);
+
+-- ----------------------------------------------------------------------------------------------------
+-- recency_policy
+
+CREATE TABLE tracestore_data.recency_policy (
+    recency_policy_id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    class text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    half_life_days double precision,
+    weight double precision,
+    decided_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    actor text DEFAULT SESSION_USER NOT NULL,
+    reason text,
+    CONSTRAINT half_life_is_some_days CHECK (((half_life_days >= (0.001)::double precision) AND (half_life_days < (1000000)::double precision))),
+    CONSTRAINT recency_has_its_numbers CHECK ((num_nulls(half_life_days, weight) =
+CASE state
+    WHEN 'off'::text THEN 2
+    ELSE 0
+END)),
+    CONSTRAINT recency_state_is_known CHECK ((state = ANY (ARRAY['off'::text, 'shadow'::text, 'on'::text]))),
+    CONSTRAINT recency_weight_is_a_share CHECK (((weight > (0)::double precision) AND (weight <= (1)::double precision)))
+);
+COMMENT ON TABLE tracestore_data.recency_policy IS 'How much the age of a passage costs it in the ranking, for classes that ask for it. The newest row of a class is in force. Append-only.';
+COMMENT ON COLUMN tracestore_data.recency_policy.recency_policy_id IS 'Surrogate key, in the order of deciding; hits name the newest of their collection.';
+COMMENT ON COLUMN tracestore_data.recency_policy.collection_id IS 'The corpus.';
+COMMENT ON COLUMN tracestore_data.recency_policy.class IS 'The class it is for.';
+COMMENT ON COLUMN tracestore_data.recency_policy.state IS 'off -> shadow: retrieve logs what would change; shadow -> on: searches rank by it, with the numbers that were in the shadow; off again from either.';
+COMMENT ON COLUMN tracestore_data.recency_policy.half_life_days IS 'After so many days half of the weight is lost; null: off.';
+COMMENT ON COLUMN tracestore_data.recency_policy.weight IS 'What a passage of no recency at all loses, in units of the score; null: off.';
+COMMENT ON COLUMN tracestore_data.recency_policy.decided_at IS 'Since when; of a collection, later than every decision before it.';
+COMMENT ON COLUMN tracestore_data.recency_policy.actor IS 'Who decided.';
+COMMENT ON COLUMN tracestore_data.recency_policy.reason IS 'Why.';
+
+ALTER TABLE tracestore_data.recency_policy ALTER COLUMN recency_policy_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tracestore_data.recency_policy_recency_policy_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY tracestore_data.recency_policy
+    ADD CONSTRAINT recency_policy_pkey PRIMARY KEY (recency_policy_id);
+
+CREATE INDEX recency_policy_of_collection ON tracestore_data.recency_policy USING btree (collection_id, recency_policy_id DESC);
+
+CREATE TRIGGER recency_policy_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.recency_policy FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
+
+CREATE TRIGGER recency_policy_is_noted AFTER INSERT ON tracestore_data.recency_policy FOR EACH ROW EXECUTE FUNCTION tracestore_data.note_policy();
+
+ALTER TABLE ONLY tracestore_data.recency_policy
+    ADD CONSTRAINT recency_policy_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES tracestore_data.collection(collection_id);

@@ -59,29 +59,44 @@ CREATE FUNCTION tracestore_data.manifest_bucket(doc_id text) RETURNS integer
     RETURN get_byte(sha256(convert_to(doc_id, 'UTF8'::name)), 0);
 COMMENT ON FUNCTION tracestore_data.manifest_bucket(doc_id text) IS 'The bucket of the manifest hash that a document belongs to, 0 to 255.';
 
-CREATE FUNCTION tracestore_data.policies_at(collection_id bigint, moment timestamp with time zone, decision bigint) RETURNS jsonb
+CREATE FUNCTION tracestore_data.policies_at(collection_id bigint, moment timestamp with time zone, conflict_decision bigint, recency_decision bigint) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 #variable_conflict use_column
 declare
-  v_newest bigint;
+  v_conflict bigint;
+  v_recency bigint;
   v_rules jsonb;
+  v_terms jsonb;
 begin
-  select max(p.conflict_policy_id) into v_newest
+  select max(p.conflict_policy_id) into v_conflict
   from tracestore_data.conflict_policy p
-  where p.collection_id = policies_at.collection_id and p.decided_at <= policies_at.moment and p.conflict_policy_id <= coalesce(decision, p.conflict_policy_id);
+  where p.collection_id = policies_at.collection_id and p.decided_at <= moment and p.conflict_policy_id <= coalesce(conflict_decision, p.conflict_policy_id);
   select jsonb_agg(jsonb_build_object('class', p.class, 'policy', p.policy) order by p.class nulls last) into v_rules
   from (
     select distinct on (p.class) p.class, p.policy
     from tracestore_data.conflict_policy p
-    where p.collection_id = policies_at.collection_id and p.conflict_policy_id <= v_newest
+    where p.collection_id = policies_at.collection_id and p.conflict_policy_id <= v_conflict
     order by p.class, p.conflict_policy_id desc) p
   where p.policy is not null;
-  return case when v_rules is not null then jsonb_build_object('conflict_policy_id', v_newest, 'conflict', v_rules) end;
+  select max(p.recency_policy_id) into v_recency
+  from tracestore_data.recency_policy p
+  where p.collection_id = policies_at.collection_id and p.decided_at <= moment and p.recency_policy_id <= coalesce(recency_decision, p.recency_policy_id);
+  select jsonb_agg(jsonb_build_object('class', p.class, 'state', p.state, 'half_life_days', p.half_life_days, 'weight', p.weight) order by p.class)
+  into v_terms
+  from (
+    select distinct on (p.class) p.class, p.state, p.half_life_days, p.weight
+    from tracestore_data.recency_policy p
+    where p.collection_id = policies_at.collection_id and p.recency_policy_id <= v_recency
+    order by p.class, p.recency_policy_id desc) p
+  where p.state <> 'off';
+  return nullif(
+    case when v_rules is null then '{}' else jsonb_build_object('conflict_policy_id', v_conflict, 'conflict', v_rules) end
+    || case when v_terms is null then '{}' else jsonb_build_object('recency_policy_id', v_recency, 'recency', v_terms) end, '{}');
 end
 $$;
-COMMENT ON FUNCTION tracestore_data.policies_at(collection_id bigint, moment timestamp with time zone, decision bigint) IS 'The policies of a collection as they stood at a moment, or at a decision: its number, and a policy for each class; null without any.';
+COMMENT ON FUNCTION tracestore_data.policies_at(collection_id bigint, moment timestamp with time zone, conflict_decision bigint, recency_decision bigint) IS 'The policies of a collection as they stood at a moment, or at a decision about conflicts and one about recency: the numbers of both, and what holds for each class; null without any.';
 
 CREATE FUNCTION tracestore_data.apply_version_state_event() RETURNS trigger
     LANGUAGE plpgsql
@@ -467,7 +482,7 @@ CREATE FUNCTION tracestore_data.note_policy() RETURNS trigger
     AS $$
 begin
   update tracestore_data.collection c
-  set policies = tracestore_data.policies_at(c.collection_id, 'infinity', null)
+  set policies = tracestore_data.policies_at(c.collection_id, 'infinity', null, null)
   where c.collection_id = new.collection_id;
   return null;
 end

@@ -200,6 +200,8 @@ ELSEWHERE |= {
     "policy set",
     "policy list",
     "answer monitor",
+    "policy recency",
+    "shadow report",
     "rollback",
     "alias retire",
     "diff",

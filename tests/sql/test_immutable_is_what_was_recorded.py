@@ -87,6 +87,7 @@ REFUSED = [
         for statement in ("delete from tracestore_data.{0}", "truncate tracestore_data.{0} cascade")
     ),
     E + "conflict_policy set policy = null", "delete from tracestore_data.conflict_policy", "truncate tracestore_data.conflict_policy",
+    E + "recency_policy set state = 'off'", "delete from tracestore_data.recency_policy", "truncate tracestore_data.recency_policy",
     E + "probe_set set name = 'x'", E + "probe_query set query_text = 'x'", E + "fidelity_measurement set recall = 1",
     "delete from tracestore_data.graph_event", E + "graph_event set vectors = 1", "truncate tracestore_data.graph_event cascade",
     E + "chunk set span_start = 0", E + "chunk set heading_path = '{x}'", E + "chunk set span_sha256 = sha256('x')", E + "chunk set content_key = null",
@@ -352,6 +353,7 @@ def answered(**changed: str) -> str:
     return f"insert into tracestore_data.answer ({', '.join(row)}) values ({', '.join(row.values())})"
 
 
+RECENCY = "insert into tracestore_data.recency_policy (collection_id, class, state, half_life_days, weight) values (1, 'x', "
 SOUND = [
     gold_item(),
     gold_anchor(),
@@ -412,6 +414,10 @@ UNSOUND = {
     "chunk_count_is_not_negative": entry(chunk_count="-1"),
     "graph_vectors_is_not_negative": "insert into tracestore_data.graph_event (index_id, definition, vectors, seconds) values (1, 'x', -1, 1)",
     "gate_of_a_floor_is_known": "insert into tracestore_data.gate_floor (collection_id, gate) values (1, 'x')",
+    "recency_state_is_known": RECENCY + "'x', 1, 0.5)",
+    "recency_has_its_numbers": RECENCY + "'on', 1, null)",
+    "half_life_is_some_days": RECENCY + "'on', 'NaN', 0.5)",
+    "recency_weight_is_a_share": RECENCY + "'on', 1, 0)",
     "conflict_policy_is_known": "insert into tracestore_data.conflict_policy (collection_id, policy) values (1, 'x')",
     "gate_floor_is_a_number": "insert into tracestore_data.gate_floor (collection_id, gate, floor) values (1, 'coverage', 'NaN')",
     "gate_settings_is_an_object": "insert into tracestore_data.gate_floor (collection_id, gate, settings) values (1, 'coverage', '[]')",

@@ -28,6 +28,7 @@ OPEN = {
     "probe_set",
     "collection",
     "conflict_policy",
+    "recency_policy",
     "store",
     "api_release",
     "alembic_version",
