@@ -9,6 +9,7 @@ import pytest
 from benchmarks import vectors
 from tests.building import Counting, make, register
 from tests.corpus import publish
+from tracestore import store
 from tracestore.build import build
 from tracestore.build.reindex import reindex
 from tracestore.build.settings import AnnSettings
@@ -90,6 +91,31 @@ def test_a_loss_that_chance_could_explain_counts_by_its_size_alone(conn: Connect
     assert lost.value < -0.1
     set_floor(conn, "c", Floor("no_regression", gold_set="gold", measure="MRR@10"))
     assert {"MRR@10"} == {name for name in results(conn, build_id, "no_regression") if name.startswith("MRR")}
+
+
+def test_a_floor_may_name_any_cutoff(conn: Connection) -> None:
+    write(conn, "few")
+    build_id = make(conn).build_id
+    questions = [
+        gold_question(f"few{n}?", f"few-{n}", f"It takes few {n * 7} days.", "few") for n in range(12)
+    ]
+    import_gold(conn, "c", "gold", questions)
+    for measure in ("hit@1", "hit@3", "hit@12", "recall@2", "nDCG@10"):
+        set_floor(conn, "c", Floor("gold", 0.5, measure, gold_set="gold"))
+    set_floor(conn, "c", Floor("gold", 0.5, "hit@3", slice="*", gold_set="gold"))
+    found = results(conn, build_id, "gold")
+    assert set(found) == {"hit@1", "hit@3", "hit@12", "recall@2", "nDCG@10", "hit@3 few"}
+    assert all(result.ok for result in found.values())
+    (stored,) = store.table(
+        conn,
+        "select distinct value, low, high from tracestore.evaluation_metrics where metric = 'nDCG@10' and slice = ''",
+    )
+    assert found["nDCG@10"].value == pytest.approx(stored["value"])
+    assert f"{stored['low']:.3f} to {stored['high']:.3f}" in str(found["nDCG@10"].detail)
+    set_floor(conn, "c", Floor("gold", 0.5, "nDCG@7", gold_set="gold"))
+    unknown = results(conn, build_id, "gold")["nDCG@7"]
+    assert not unknown.ok
+    assert "measures: MRR@10, context@1, context@5, context@7, hit@1, hit@5, hit@7, " in str(unknown.detail)
 
 
 def test_lists_that_were_trained_before_the_documents_came_are_found_out(conn: Connection) -> None:

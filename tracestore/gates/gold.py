@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tracestore import store
 from tracestore.errors import InputError
 from tracestore.gates.floors import STANDING, Floor
 from tracestore.gates.subject import Subject
 from tracestore.quality import EvaluationOptions, find_gold_set, items_of
+from tracestore.quality.figures import ALL, Figure, figures_of
+from tracestore.quality.judged import SHALLOWEST
 from tracestore.quality.standing import find_answers, find_standings
 from tracestore.types import GateOutcome
 
@@ -33,7 +34,7 @@ def gate_gold(subject: Subject, floor: Floor) -> Iterator[GateOutcome]:
             hint="tracestore gate set C gold --gold G --measure hit@5 --floor 0.85",
         )
     try:
-        figures = figures_of(subject, floor)
+        figures = _figures(subject, floor)
     except InputError as error:  # not one question can be asked: that is what the gate has to say
         yield GateOutcome(
             "gold",
@@ -44,61 +45,70 @@ def gate_gold(subject: Subject, floor: Floor) -> Iterator[GateOutcome]:
             False,
             None,
             floor.floor,
-            error.message,
+            "; ".join(filter(None, (error.message, error.hint))),
             None,
         )
         return
     for figure in figures:
-        ok = figure["value"] >= floor.floor
+        ok = figure.value >= floor.floor
         detail = (
-            f"{figure['questions']} questions, 95 % interval {figure['low']:.3f} to {figure['high']:.3f},"
-            f" by order of ties {figure['worst']:.3f} to {figure['best']:.3f}"
+            f"{figure.questions} questions, 95 % interval {figure.low:.3f} to {figure.high:.3f},"
+            f" by order of ties {figure.worst:.3f} to {figure.best:.3f}"
         )
         yield GateOutcome(
             "gold",
             floor.measure,
-            figure["slice"],
+            figure.slice,
             floor.gold_set,
             None,
             ok,
-            figure["value"],
+            figure.value,
             floor.floor,
             detail,
             None,
         )
 
 
-def figures_of(subject: Subject, floor: Floor) -> list[dict[str, Any]]:
-    """Return the figures a floor is about, evaluating the build if it was not yet."""
+def _figures(subject: Subject, floor: Floor) -> list[Figure]:
+    """Return the figures a floor is about, evaluating the build if it was not yet.
+
+    From its judged answers: an evaluation keeps the figures of its own cutoffs only, and a floor may name another.
+    """
     evaluation = subject.evaluation(subject.build_id, floor.gold_set, options_of(floor))
-    rows = store.table(
-        subject.conn,
-        "select * from tracestore.evaluation_metrics where evaluation_id = %s order by slice, metric",
-        evaluation.evaluation_id,
-    )
+    answers = list(evaluation.answers.values())
+    slices: dict[str, list[int]] = defaultdict(list)
+    for place, answer in enumerate(answers):
+        for name in answer.slices:
+            slices[name].append(place)
+    every = figures_of([answer.judged for answer in answers], slices, _cutoff(floor) or SHALLOWEST)
     found = [
-        row
-        for row in rows
-        if row["metric"] == floor.measure
-        and (row["slice"] != "" if floor.slice == _EACH else row["slice"] == floor.slice)
+        figure
+        for figure in every
+        if figure.metric == floor.measure
+        and (figure.slice != ALL if floor.slice == _EACH else figure.slice == floor.slice)
     ]
     if not found:
         raise InputError(
             f"gold set {floor.gold_set!r} gives no {floor.measure} of slice {floor.slice!r}",
-            hint=f"measures: {', '.join(sorted({row['metric'] for row in rows}))};"
-            f" slices: {', '.join(sorted({row['slice'] for row in rows} - {''})) or 'none'}",
+            hint=f"measures: {', '.join(sorted({figure.metric for figure in every}))};"
+            f" slices: {', '.join(sorted(slices)) or 'none'}",
         )
     return found
+
+
+def _cutoff(floor: Floor) -> int:
+    """Return how deep the measure of a floor looks; 0 where it does not say."""
+    deepest = re.search(r"@(\d+)$", floor.measure)
+    return int(deepest[1]) if deepest else 0
 
 
 def options_of(floor: Floor) -> EvaluationOptions:
     """Return how a floor wants its questions asked: by its settings, as deep as its measure looks."""
     settings: Mapping[str, Any] = floor.settings
-    deepest = re.search(r"@(\d+)$", floor.measure)
     return EvaluationOptions(
         mode=settings.get("mode", "auto"),
         hybrid=settings.get("hybrid", False),
-        k=max(10, int(deepest[1]) if deepest else 0),
+        k=max(SHALLOWEST, _cutoff(floor)),
         split=settings.get("split"),
         options=settings.get("options", {}),
     )
