@@ -80,6 +80,18 @@ def evidence_record(hit: Hit) -> dict[str, Any]:
     return {**asdict(hit), "effective_from": hit.effective_from.isoformat()}
 
 
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An answer that is on record."""
+
+    answer_id: str
+
+
+def log_answer(record: Mapping[str, object]) -> Call[Logged]:
+    """Call ``tracestore.log_answer``; the same record again changes nothing, so that a client may try twice."""
+    return _call(Logged, "tracestore.log_answer(%s) as logged (answer_id)", Jsonb(record))
+
+
 def served_build(
     index_alias: str | None, recipe_id: str, as_of_build: int | None = None, as_of: datetime | None = None
 ) -> Call[ServedBuild]:
