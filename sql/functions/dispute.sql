@@ -1,4 +1,4 @@
--- requires: log_answer, answer_record, parse_citation, retrieval_record, check_fields
+-- requires: log_answer, answer_record, parse_citation, percent_encode, retrieval_record, check_fields
 create type tracestore.dispute as (
   answer_id text,
   answered_at timestamptz,
@@ -16,10 +16,11 @@ create type tracestore.dispute as (
   expected_key bigint,
   starts integer[],
   ends integer[],
-  retrieval_ids bigint[]
+  retrieval_ids bigint[],
+  found jsonb
 );
 comment on type tracestore.dispute is
-  'What an explanation is about: the answer and the build it came from, the disputed item of its record, and the passage it should have used: wanted says where that is from, given or successor; starts and ends are its spans, null: the whole version.';
+  'What an explanation is about: the answer and the build it came from, the disputed item of its record, and the passage it should have used: wanted says where that is from, given or successor; starts and ends are its spans, null: the whole version; found are the items of the record that are it or have a part of it.';
 
 create function tracestore.disputed_item(items jsonb, disputed text)
 returns jsonb
@@ -61,10 +62,13 @@ begin atomic
   select v.version_key
   from tracestore_data.document_version old
   join tracestore_data.document o on o.doc_key = old.doc_key
-  join tracestore_data.document d on d.collection_id = o.collection_id and (d.family_id = o.family_id or exists (
-    select from tracestore_data.supersession s
-    where s.doc_key = o.doc_key and s.by_doc_key = d.doc_key and s.accepted is not false
-      and (s.version_key is null or s.version_key = old.version_key) and s.effective_at <= now()))
+  -- Each by its index: joined by an OR, every document of the collection was looked at.
+  cross join lateral (
+    select d.doc_key from tracestore_data.document d where d.family_id = o.family_id and d.collection_id = o.collection_id
+    union
+    select d.doc_key from tracestore_data.supersession s join tracestore_data.document d on d.doc_key = s.by_doc_key
+    where s.doc_key = o.doc_key and d.collection_id = o.collection_id and s.accepted is not false
+      and (s.version_key is null or s.version_key = old.version_key) and s.effective_at <= now()) d
   join tracestore_data.document_version v on v.doc_key = d.doc_key
   where old.version_key = successor_of.version_key and v.version_key <> old.version_key
     and v.version_state <> 'withdrawn' and v.effective_from <= now()
@@ -131,7 +135,9 @@ begin
   v.index_alias := coalesce((v.retrieval).index_alias, v_record ->> 'index_alias');
   select b.index_id, b.level, i.collection_id into v.index_id, v.level, v.collection_id
   from tracestore_data.build b join tracestore_data.retrieval_index i using (index_id) where b.build_id = v.build_id;
-  return tracestore.expect(v, expected);
+  v := tracestore.expect(v, expected);
+  v.found := tracestore.expected_items(v);
+  return v;
 end
 $$;
 comment on function tracestore.dispute_of(text, text, jsonb) is 'Internal to explain_answer: what its arguments stand for.';
@@ -207,3 +213,64 @@ return (about).starts is null or exists (
   select from unnest((about).starts, (about).ends) as place (place_start, place_end)
   where in_expected.span_start < place_end and in_expected.span_end > place_start);
 comment on function tracestore.in_expected(tracestore.dispute, bigint, bigint) is 'Internal to explain_answer: whether a span has a part of the expected passage.';
+
+create function tracestore.is_expected(about tracestore.dispute, item jsonb, prefix text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_citation text := coalesce(item ->> 'citation', item ->> 'chunk_id');
+  v_parts tracestore.citation_parts;
+begin
+  if about.expected ->> 'citation' in (item ->> 'chunk_id', item ->> 'citation') then
+    return true;
+  end if;
+  if about.expected_key is null then
+    -- Unknown here: by the names that the record uses.
+    return coalesce(about.expected ->> 'citation' is null and item ->> 'doc_id' = about.expected ->> 'doc_id'
+      and item ->> 'doc_version' = coalesce(about.expected ->> 'version_id', item ->> 'doc_version'), false);
+  end if;
+  -- Most items are of other versions: their citation says so, unless an id in it could be written in another way.
+  if not starts_with(v_citation, prefix)
+    and v_citation ~ '^tracestore:[^/@#%]+/[^/@#%]+@[^/@#%]+#char=[0-9]{1,10},[0-9]{1,10};sha256=[0-9a-f]{16}$' then
+    return false;
+  end if;
+  if tracestore.version_of_item(item) is distinct from about.expected_key then
+    return false;
+  end if;
+  v_parts := tracestore.parts_of_item(item);
+  if v_parts.doc_id is not null then
+    return tracestore.in_expected(about, v_parts.span_start, v_parts.span_end);
+  end if;
+  return true;
+end
+$$;
+comment on function tracestore.is_expected(tracestore.dispute, jsonb, text) is
+  'Internal to explain_answer: whether an item of a record is the expected passage, or has a part of it; prefix begins the citations of its version.';
+
+create function tracestore.expected_items(about tracestore.dispute)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_prefix text;
+begin
+  if about.wanted is null or about.items is null then
+    return null;
+  end if;
+  select 'tracestore:' || tracestore.percent_encode(c.slug) || '/' || tracestore.percent_encode(d.doc_id) || '@'
+    || tracestore.percent_encode(v.version_id) || '#'
+  into v_prefix
+  from tracestore_data.document_version v join tracestore_data.document d using (doc_key) join tracestore_data.collection c using (collection_id)
+  where v.version_key = about.expected_key;
+  return coalesce((
+    select jsonb_agg(item order by place) from jsonb_array_elements(about.items) with ordinality as listed (item, place)
+    where tracestore.is_expected(about, item, v_prefix)), '[]');
+end
+$$;
+comment on function tracestore.expected_items(tracestore.dispute) is
+  'Internal to explain_answer: the items of the record that are the expected passage or have a part of it, in their order; null where nothing is expected, or the record has none.';

@@ -145,53 +145,15 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_item jsonb;
 begin
-  if about.wanted is null then
-    return row(null, 'expected', null)::tracestore.fact;
-  end if;
-  if about.items is null then
-    return row(null, 'retrieved', null)::tracestore.fact;
-  end if;
-  for v_item in select item from jsonb_array_elements(about.items) with ordinality as listed (item, place) order by place loop
-    if tracestore.is_expected(about, v_item) then
-      return row(true, null, jsonb_strip_nulls(v_item - array['doc_family_id', 'effective_from', 'content_hash']))::tracestore.fact;
-    end if;
-  end loop;
-  return row(false, null, jsonb_build_object('retrieved', jsonb_array_length(about.items)))::tracestore.fact;
+  return case
+    when about.wanted is null then row(null, 'expected', null)::tracestore.fact
+    when about.items is null then row(null, 'retrieved', null)::tracestore.fact
+    when about.found = '[]' then row(false, null, jsonb_build_object('retrieved', jsonb_array_length(about.items)))::tracestore.fact
+    else row(true, null, jsonb_strip_nulls((about.found -> 0) - array['doc_family_id', 'effective_from', 'content_hash']))::tracestore.fact end;
 end
 $$;
 comment on function tracestore.was_returned(tracestore.dispute) is 'Internal to explain_answer: whether the expected passage is among what was retrieved.';
-
-create function tracestore.is_expected(about tracestore.dispute, item jsonb)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_parts tracestore.citation_parts;
-begin
-  if about.expected ->> 'citation' in (item ->> 'chunk_id', item ->> 'citation') then
-    return true;
-  end if;
-  if about.expected_key is null then
-    -- Unknown here: by the names that the record uses.
-    return coalesce(about.expected ->> 'citation' is null and item ->> 'doc_id' = about.expected ->> 'doc_id'
-      and item ->> 'doc_version' = coalesce(about.expected ->> 'version_id', item ->> 'doc_version'), false);
-  end if;
-  if tracestore.version_of_item(item) is distinct from about.expected_key then
-    return false;
-  end if;
-  v_parts := tracestore.parts_of_item(item);
-  if v_parts.doc_id is not null then
-    return tracestore.in_expected(about, v_parts.span_start, v_parts.span_end);
-  end if;
-  return true;
-end
-$$;
-comment on function tracestore.is_expected(tracestore.dispute, jsonb) is 'Internal to explain_answer: whether an item of a record is the expected passage, or has a part of it.';
 
 create function tracestore.was_given(about tracestore.dispute)
 returns tracestore.fact
@@ -199,16 +161,13 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_found jsonb;
 begin
-  select jsonb_agg(item) into v_found from jsonb_array_elements(about.items) as item where tracestore.is_expected(about, item);
   return case
     -- What was cited was read.
-    when jsonb_path_exists(v_found, '$[*] ? (@.given_to_model == true || @.cited == true)') then row(true, null, v_found)::tracestore.fact
+    when jsonb_path_exists(about.found, '$[*] ? (@.given_to_model == true || @.cited == true)') then row(true, null, about.found)::tracestore.fact
     -- A part that is not said to be dropped may have been read.
-    when not jsonb_path_exists(v_found, '$[*] ? (!(@.given_to_model == false || @.dropped_by.type() == "string"))') then row(false, null, v_found)::tracestore.fact
-    else row(null, 'given_to_model', v_found)::tracestore.fact end;
+    when not jsonb_path_exists(about.found, '$[*] ? (!(@.given_to_model == false || @.dropped_by.type() == "string"))') then row(false, null, about.found)::tracestore.fact
+    else row(null, 'given_to_model', about.found)::tracestore.fact end;
 end
 $$;
 comment on function tracestore.was_given(tracestore.dispute) is 'Internal to explain_answer: whether the model saw the expected passage.';
@@ -265,12 +224,16 @@ begin atomic
   select jsonb_build_object(
     'removed_by_build', gone.build_id, 'removed_at', gone.committed_at, 'built_by', gone.actor,
     'switched_at', switch.occurred_at, 'switched_by', switch.actor,
-    -- Other versions that have a successor and are still served.
+    -- Other versions that have a successor and are still served: they got it since that build began. By the events since
+    -- then, with a day for those of transactions that were open, and not by all that is served.
     'siblings_pending', (
-      select count(*) from tracestore_data.build b join tracestore_data.manifest_entry m using (index_id)
-      join tracestore_data.document_version v on v.version_key = m.version_key
-      where b.build_id = served and m.added_build <= served and (m.removed_build is null or m.removed_build > served)
-        and v.version_key <> (about).version_key and v.version_state = 'superseded'))
+      select count(distinct v.version_key)
+      from tracestore_data.build b
+      join tracestore_data.version_state_event e on e.new_state = 'superseded' and e.occurred_at > b.cutoff_at - interval '1 day'
+      join tracestore_data.document_version v on v.version_key = e.version_key and v.version_state = 'superseded'
+      join tracestore_data.manifest_entry m on m.index_id = b.index_id and m.version_key = v.version_key
+        and m.added_build <= served and (m.removed_build is null or m.removed_build > served)
+      where b.build_id = served and v.version_key <> (about).version_key))
   from (select) one
   left join lateral (
     select b.build_id, b.committed_at, b.actor
@@ -278,8 +241,8 @@ begin atomic
     where m.index_id = (about).index_id and m.version_key = (about).version_key and m.added_build <= (about).build_id
     order by m.removed_build desc limit 1) gone on true
   left join lateral (
-    select e.occurred_at, e.actor from tracestore_data.alias_event e
-    where e.to_build_id = served and (e.alias_name = (about).index_alias or (about).index_alias is null)
+    select e.occurred_at, e.actor from tracestore_data.alias a join tracestore_data.alias_event e on e.alias_event_id = a.alias_event_id
+    where a.build_id = served and a.alias_name = coalesce((about).index_alias, a.alias_name)
     order by e.alias_event_id desc limit 1) switch on gone.build_id is not null or not exists (
       -- Another index is served, which never had it.
       select from tracestore_data.build b join tracestore_data.manifest_entry m using (index_id)

@@ -123,6 +123,11 @@ returns setof tracestore.explanation
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+-- One plan for a session, for all that is asked below: planning for every month of the log and every index took longer.
+-- By keys, since a plan that was made when a month was empty would read it through when it is not.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -146,8 +151,9 @@ begin
   v_nothing := v_about.wanted is null and v_member and coalesce(v_served.value and v_unchanged.value, false);
   if v_about.wanted is null then
     return query
-    select (tracestore.explained(name, 'cause', case when v_nothing then false end, null, false, case when not v_nothing then 'expected' end, null)).*
-    from unnest(array['not_in_index', 'not_allowed', 'generator_choice', 'ranking']) as name;
+    select e.*
+    from unnest(array['not_in_index', 'not_allowed', 'generator_choice', 'ranking']) as name
+    cross join lateral tracestore.explained(name, 'cause', case when v_nothing then false end, null, false, case when not v_nothing then 'expected' end, null) e;
   else
     return query select * from tracestore.causes_of(v_about);
   end if;

@@ -38,8 +38,12 @@ begin
   end if;
   v_hash := decode(substr(item ->> 'content_hash', 8), 'hex');
   select v.version_key into v_found
-  from tracestore_data.document d join tracestore_data.document_version v using (doc_key)
-  where d.doc_id = item ->> 'doc_id' and (v.content_sha256 = v_hash or exists (
+  -- One collection after the other: ids are looked up within one.
+  from tracestore_data.collection c
+  cross join lateral (
+    select d.doc_key from tracestore_data.document d where d.collection_id = c.collection_id and d.doc_id = item ->> 'doc_id' offset 0) d
+  join tracestore_data.document_version v on v.doc_key = d.doc_key
+  where (v.content_sha256 = v_hash or exists (
     select from tracestore_data.manifest_entry m
     join tracestore_data.chunk c on c.index_id = m.index_id and c.version_key = m.version_key
     where m.version_key = v.version_key and c.span_sha256 = v_hash))
@@ -94,6 +98,8 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -109,6 +115,8 @@ declare
   v_key tracestore_data.answer_key;
   v_implied integer;
   v_rest jsonb;
+  v_packed tracestore.packed_items;
+  v_config bytea := decode(substring(record ->> 'retriever_config_hash' from '^sha256:([0-9a-f]{64})$'), 'hex');
 begin
   perform tracestore.check_answer(record);
   v_answer_id := record ->> 'answer_id';
@@ -146,17 +154,17 @@ begin
   v_answered := coalesce(v_answered, v_key.logged_at);
   v_implied := (
     select coalesce(sum(bit), 0)
-    from unnest(array[1, 2, 4, 8, 16], array['store_id', 'index_build_id', 'retrieval_ids', 'answered_at', 'conflict_policy_fired']) as field (bit, name)
-    where (record -> name)::text = (tracestore.implied_fields(bit, v_build, v_retrievals, v_answered) -> name)::text);
-  v_rest := record - 'answer_id' - array(select jsonb_object_keys(tracestore.implied_fields(v_implied, v_build, v_retrievals, v_answered)));
+    from unnest(array[1, 2, 4, 8, 16, 32], array['store_id', 'index_build_id', 'retrieval_ids', 'answered_at', 'conflict_policy_fired', 'retriever_config_hash']) as field (bit, name)
+    where (record -> name)::text = (tracestore.implied_fields(bit, v_build, v_retrievals, v_answered, v_config) -> name)::text);
+  v_rest := record - 'answer_id' - array(select jsonb_object_keys(tracestore.implied_fields(v_implied, v_build, v_retrievals, v_answered, v_config)));
   if v_items is not null then
-    v_rest := v_rest || jsonb_build_object('retrieved', tracestore.pack_items(
-      v_items, case when v_retrievals = '{}' then '[]' else tracestore.retrieval_items(v_retrievals) end));
+    v_packed := tracestore.pack_items(v_items, case when v_retrievals = '{}' then '[]' else tracestore.retrieval_items(v_retrievals) end);
+    v_rest := v_rest || jsonb_build_object('retrieved', v_packed.packed);
   end if;
-  insert into tracestore_data.answer (logged_at, answer_key, answered_at, build_id, retrieval_ids, cited_versions, cited, logged_by, record, other_builds, implied)
+  insert into tracestore_data.answer (logged_at, answer_key, answered_at, build_id, retrieval_ids, cited_versions, cited, logged_by, record, other_builds, implied, digests)
   values (v_key.logged_at, v_key.answer_key, v_answered, v_build, v_retrievals, array_remove(v_cited, null), cardinality(v_cited),
     tracestore_data.outer_role(), v_rest, (select array_agg(distinct other) from unnest(v_builds) as other where other is distinct from v_build),
-    v_implied);
+    v_implied, nullif(coalesce(v_packed.digests, '') || case when v_implied & 32 > 0 then v_config else '' end, ''));
   return v_answer_id;
 end
 $$;

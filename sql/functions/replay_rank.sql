@@ -104,6 +104,8 @@ returns table (rank integer, version_key bigint, span_start integer, span_end in
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+-- It reads all vectors, whatever the function that asks for it has set.
+set enable_seqscan = on
 set jit = off
 as $$
 #variable_conflict use_column

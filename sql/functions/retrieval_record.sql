@@ -6,6 +6,8 @@ stable
 set search_path = pg_catalog, pg_temp
 -- One plan for a session: planning for every month took longer than all the rest.
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 begin
@@ -28,6 +30,8 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -304,6 +304,8 @@ ALTER TABLE ONLY tracestore_data.version_state_event
 
 CREATE INDEX version_state_event_by_version ON tracestore_data.version_state_event USING btree (version_key, version_state_event_id DESC);
 
+CREATE INDEX version_state_event_superseded ON tracestore_data.version_state_event USING btree (occurred_at) WHERE (new_state = 'superseded'::text);
+
 CREATE TRIGGER version_state_event_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tracestore_data.version_state_event FOR EACH STATEMENT EXECUTE FUNCTION tracestore_data.refuse_change();
 
 CREATE TRIGGER version_state_event_is_applied BEFORE INSERT ON tracestore_data.version_state_event FOR EACH ROW EXECUTE FUNCTION tracestore_data.apply_version_state_event();

@@ -274,11 +274,13 @@ CREATE TABLE tracestore_data.answer (
     record jsonb NOT NULL,
     other_builds bigint[],
     implied smallint DEFAULT 0 NOT NULL,
+    digests bytea,
     CONSTRAINT answer_record_is_an_object CHECK ((jsonb_typeof(record) = 'object'::text)),
     CONSTRAINT cited_versions_are_cited CHECK ((cited >= cardinality(cited_versions)))
 )
 PARTITION BY RANGE (logged_at);
 ALTER TABLE ONLY tracestore_data.answer ALTER COLUMN record SET STATISTICS 0;
+ALTER TABLE ONLY tracestore_data.answer ALTER COLUMN digests SET STATISTICS 0;
 COMMENT ON TABLE tracestore_data.answer IS 'Every logged answer and the evidence it used. Append-only; whole months are dropped. Holds no text of a document but what its record was given.';
 COMMENT ON COLUMN tracestore_data.answer.logged_at IS 'When it was written: decides the month.';
 COMMENT ON COLUMN tracestore_data.answer.answer_key IS 'Surrogate key.';
@@ -290,7 +292,8 @@ COMMENT ON COLUMN tracestore_data.answer.cited IS 'How many citations there are,
 COMMENT ON COLUMN tracestore_data.answer.logged_by IS 'The role that logged it, and may read it.';
 COMMENT ON COLUMN tracestore_data.answer.record IS 'The record, without what follows from its retrievals: tracestore.answer_record() gives it as it was given.';
 COMMENT ON COLUMN tracestore_data.answer.other_builds IS 'Builds of its retrievals that are not build_id; null without any.';
-COMMENT ON COLUMN tracestore_data.answer.implied IS 'What is left out of record since it follows from the columns, added up: 1 store_id, 2 index_build_id, 4 retrieval_ids, 8 answered_at, 16 conflict_policy_fired.';
+COMMENT ON COLUMN tracestore_data.answer.implied IS 'What is left out of record since it follows from the columns, added up: 1 store_id, 2 index_build_id, 4 retrieval_ids, 8 answered_at, 16 conflict_policy_fired, 32 retriever_config_hash.';
+COMMENT ON COLUMN tracestore_data.answer.digests IS 'SHA-256 hashes and UUIDs of the record, one behind the other in the order in which it names them; null without any.';
 
 ALTER TABLE ONLY tracestore_data.answer ATTACH PARTITION tracestore_data.answer_default DEFAULT;
 
@@ -326,10 +329,12 @@ CREATE TABLE tracestore_data.answer_default (
     record jsonb CONSTRAINT answer_record_not_null NOT NULL,
     other_builds bigint[],
     implied smallint DEFAULT 0 CONSTRAINT answer_implied_not_null NOT NULL,
+    digests bytea,
     CONSTRAINT answer_record_is_an_object CHECK ((jsonb_typeof(record) = 'object'::text)),
     CONSTRAINT cited_versions_are_cited CHECK ((cited >= cardinality(cited_versions)))
 );
 ALTER TABLE ONLY tracestore_data.answer_default ALTER COLUMN record SET STATISTICS 0;
+ALTER TABLE ONLY tracestore_data.answer_default ALTER COLUMN digests SET STATISTICS 0;
 COMMENT ON TABLE tracestore_data.answer_default IS 'Answers of months without a partition: run `tracestore db upgrade`.';
 
 ALTER TABLE ONLY tracestore_data.answer_default

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import psycopg
@@ -161,11 +163,7 @@ def test_a_record_comes_out_as_it_went_in_and_is_small(conn: Connection) -> None
         conn,
         "select record -> 'retrieved' from tracestore_data.answer a join tracestore_data.answer_key using (answer_key) where answer_id = 'whole'",
     )
-    assert kept == {
-        "count": 4,
-        "same": {"given_to_model": True},
-        "columns": {"cited": [True, False, False, False]},
-    }
+    assert kept == {"count": 4, "same": {"k": True}, "picked": {"j": [[False, True], "1000"]}}
     row = conn.execute(
         "select build_id, cited_known, cited, collection, retrieval_ids from tracestore.answers where answer_id = 'whole'"
     ).fetchone()
@@ -178,6 +176,53 @@ def test_numbers_are_kept_as_they_were_written(conn: Connection) -> None:
     text = json.dumps(record).replace('"score": 0.', '"score": 00.', 0).replace('"rank": 1,', '"rank": 1.00,')
     conn.execute("select tracestore.log_answer(%s)", [text])
     assert value(conn, "select tracestore.answer_record('ans_1')::text = %s::jsonb::text", text) is True
+
+
+# What a record of another system may have in a field of all its passages, and how it is kept.
+COLUMNS: dict[str, tuple[list[Any], str | None]] = {
+    "hashes": (["sha256:" + f"{n:064x}" for n in range(4)], "digests"),
+    "hashes, one not whole": (["sha256:" + "0" * n for n in (64, 64, 63, 2)], "texts"),
+    "upper case": (["sha256:" + f"{n:064X}" for n in range(13, 17)], "texts"),
+    "UUIDs": ([f"0000000{n}-0000-0000-0000-00000000000a" for n in range(4)], "digests"),
+    "hashes and nothing": (["sha256:" + "0" * 64, "sha256:" + "1" * 64, None, None], "columns"),
+    "hashes and UUIDs": (["sha256:" + "0" * 64, f"{0:08x}-0000-0000-0000-00000000000a", "x", "y"], "texts"),
+    "numbers": ([1, -2.5, 10**20, 0], "numbers"),
+    "numbers and texts": ([1, "1", True, None], "columns"),
+    "lines": (["ab\nc", "abd", "ab", "a"], "columns"),
+    "one begins the others": (["ab", "abc", "", "é東"], "texts"),
+    "two values": ([{"a": 1}, "x", "x", {"a": 1}], "picked"),
+    "objects with null": ([{"a": None}, "x", "x", {"a": None}], "picked"),
+    "lists": ([[1], [2], [3], []], "columns"),
+    "the same": (["x"] * 4, "same"),
+    "nothing": ([None] * 4, "same"),
+}
+
+
+@pytest.mark.parametrize("name", ["content_hash", "a", "x"])
+@pytest.mark.parametrize("case", COLUMNS)
+def test_a_field_of_any_kind_is_kept_short_and_comes_out_again(
+    module_conn: Connection, case: str, name: str
+) -> None:
+    given_, form = COLUMNS[case]
+    for more in ({}, {"chunk_id": None}):
+        items = json.dumps(
+            [
+                {name: one} | ({"chunk_id": f"{place:032x}"} if more else {})
+                for place, one in enumerate(given_)
+            ]
+        )
+        packed, digests, same = module_conn.execute(
+            "select p.packed, p.digests, case jsonb_typeof(p.packed) when 'array' then p.packed"
+            " else tracestore.unpack_items(p.packed, '[]', p.digests) end::text = %s::jsonb::text"
+            " from tracestore.pack_items(%s, '[]') p",
+            [items, items],
+        ).fetchone() or ({}, None, None)
+        assert same is True
+        # A field that has the short name of another one is kept as it came.
+        assert isinstance(packed, list) == (name == "a")
+        if name != "a":
+            assert form in packed
+            assert (digests is not None) == (form == "digests")
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -409,6 +454,14 @@ def test_a_reader_reads_its_own_log_and_an_auditor_all(admin_dsn: str, dsn: str,
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 auditor.execute(call.encode())
+        writable = value(
+            conn,
+            "select count(*) from pg_class where relnamespace in ('tracestore'::regnamespace, 'tracestore_data'::regnamespace) and relkind in ('r', 'p', 'v')"
+            " and (has_table_privilege(%s, oid, 'insert, update, delete, truncate') or has_any_column_privilege(%s, oid, 'insert, update'))",
+            name,
+            name,
+        )
+        assert writable == 0
     with role(dsn, "tracestore_writer") as name, session_of(dsn, name) as writer:
         log(writer, record_of(writer, retrieve(writer), "ans_2"))
         for table in (*LOGS, "answer_key"):
@@ -416,9 +469,13 @@ def test_a_reader_reads_its_own_log_and_an_auditor_all(admin_dsn: str, dsn: str,
                 "delete from tracestore_data.{}",
                 "update tracestore_data.{} set logged_at = now()",
                 "truncate tracestore_data.{}",
+                "insert into tracestore_data.{} (logged_at) values (now())",
             ):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     writer.execute(statement.format(table).encode())
+        for call in ("select tracestore.drop_logs(now())", "select tracestore.make_log_partitions(15)"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                writer.execute(call.encode())
 
 
 def test_an_answer_with_twelve_passages_takes_less_than_two_kilobytes(conn: Connection) -> None:
@@ -446,3 +503,42 @@ def test_an_answer_with_twelve_passages_takes_less_than_two_kilobytes(conn: Conn
         sizes.append(value(conn, "select sum(pg_total_relation_size(oid)) from pg_class where relnamespace = 'tracestore_data'::regnamespace"
             " and relname ~ '^(retrieval|answer)(_key|_\\d+_\\d+|_default)$' and relkind = 'r'"))  # fmt: skip
     assert float(sizes[1] - sizes[0]) / 400 <= 2048
+
+
+def test_a_record_of_another_system_takes_less_than_two_kilobytes(conn: Connection) -> None:
+    items = [
+        {"rank": rank, "chunk_id": str(UUID(int=rank**30)), "doc_id": f"conf:FIN:{rank * 37}", "doc_family_id": f"fam:number-{rank % 4}",
+         "doc_version": rank % 5, "version_state_at_answer": "unknown" if rank % 3 else "current", "effective_from": f"202{rank % 6}-{rank:02}-01",
+         "content_hash": "sha256:" + sha256(bytes([rank])).hexdigest(), "score": 0.9 - rank / 16, "cited": rank == 1}
+        for rank in range(1, 13)
+    ]  # fmt: skip
+    record = {**FOREIGN, "retriever_config_hash": "sha256:" + "9d2b" * 16, "retrieved": items}
+    log(conn, record)
+    assert read(conn, str(record["answer_id"])) == record
+    sizes = []
+    for start in (1000, 1400):
+        conn.execute("select count(tracestore.log_answer(jsonb_set(%s, '{answer_id}', to_jsonb('ans_2026_03_04_' || number)))) from generate_series(%s::integer, %s) as number",
+            [json.dumps(record), start, start + 399])  # fmt: skip
+        sizes.append(value(conn, "select sum(pg_total_relation_size(oid)) from pg_class where relnamespace = 'tracestore_data'::regnamespace"
+            " and relname ~ '^answer(_key|_\\d+_\\d+|_default)$' and relkind = 'r'"))  # fmt: skip
+    assert float(sizes[1] - sizes[0]) / 400 <= 2048
+
+
+def test_an_erased_text_is_not_in_the_log(conn: Connection) -> None:
+    make_store(conn)
+    register(conn, "gone", "1", "# Quagga\n\nA quagga grazes at noon. The zebroid sleeps.\n", "2026-01-01")
+    conn.execute("select tracestore.publish('live', %s)", [build_handbook(conn)])
+    for more in ("", ', options => \'{"context": "section"}\''):
+        call = f"select retrieval_id, count(*) from tracestore.retrieve('live', %s, %s, 9{more}) group by 1"
+        number, hits = conn.execute(call.encode(), [question(), RECIPE]).fetchone() or (0, 0)
+        assert hits > 2
+        record = record_of(conn, number, f"ans{len(more)}")
+        assert "gone" in {item["doc_id"] for item in record["retrieved"]}
+        log(conn, record)
+    conn.execute("select tracestore.erase('handbook', 'gone', null, 'personal')")
+    for table in (*LOGS, "answer_key", "log_policy", "api_release"):
+        found = value(conn, f"select string_agg(lower(t::text), ' ') from tracestore_data.{table} t") or ""
+        assert not [word for word in ("quagga", "grazes", "zebroid") if word in found]
+        assert not [word for word in ("quagga", "grazes", "zebroid") if word.encode().hex() in found]
+    # What was said of it stays on record.
+    assert read(conn, "ans0")["retrieved"]
