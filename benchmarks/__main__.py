@@ -19,6 +19,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from benchmarks import (
+    answers,
     build_write,
     chunkers,
     evaluation,
@@ -47,6 +48,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None], tuple[str, ...]]] = {
         ("--questions", "200"),
     ),
     "evaluation": ("An evaluation against the bare searches in it", evaluation.main, ()),
+    "answers": ("Searches and answers on record", answers.main, ()),
     "fidelity": ("The same answer from every build", fidelity.main, ()),
     "through-time": ("Builds through time", through_time.main, ()),
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 
 from soak import (
+    answers,
     crashes,
     explanations,
     history,
     lexical,
+    logging,
     options,
     publish_crashes,
     search_quality,
@@ -18,10 +20,12 @@ from soak import (
 
 if __name__ == "__main__":
     soaks = (
+        answers,
         crashes,
         explanations,
         history,
         lexical,
+        logging,
         options,
         publish_crashes,
         search_quality,
