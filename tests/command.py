@@ -1,15 +1,16 @@
-"""The installed command ``tracestore``, run as its users run it: a process of its own, from any folder."""
+"""The command ``tracestore``, run as its users run it: a process of its own, from any folder."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests import launcher
 
 PROGRAM = Path(sys.executable).with_name("tracestore")
 
@@ -59,10 +60,7 @@ class Cli:
         """Run a command to its end, check its exit code, and that it never shows a traceback."""
         env = self.environment(**variables)
         env.pop(without or "", None)
-        done = subprocess.run(
-            [PROGRAM, *arguments], input=stdin, capture_output=True, cwd=self.folder, env=env, check=False
-        )
-        ran = Ran(done.returncode, done.stdout, done.stderr)
+        ran = Ran(*launcher.run(arguments, stdin, self.folder, env))
         assert_clean(ran, arguments)
         assert ran.code == expect, (arguments, ran)
         return ran

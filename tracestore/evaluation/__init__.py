@@ -1,7 +1,7 @@
 """Retrieval metrics with tie intervals, and the gold questions they are measured on; pure, no database.
 
 A new metric is one file that returns a ``Metric`` (see ``hit.py``). Intervals over questions and paired tests are in
-``intervals`` and ``paired``, which import scipy.
+``intervals`` and ``paired``, which use scipy.
 """
 
 from tracestore.evaluation.anchors import Anchor, Located, anchor_spans, locate

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]  # stubs are a package of their own, for three calls
+
+from tracestore.evaluation.scipy_stats import scipy_stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
@@ -21,7 +22,7 @@ def wilson(successes: int, questions: int) -> Interval:
 
     E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927.
     """
-    found = stats.binomtest(successes, questions).proportion_ci(CONFIDENCE, method="wilson")
+    found = scipy_stats().binomtest(successes, questions).proportion_ci(CONFIDENCE, method="wilson")
     return float(found.low), float(found.high)
 
 
@@ -34,15 +35,19 @@ def bootstrap_means(values: NDArray[np.float64]) -> list[Interval]:
     questions, columns = values.shape
     if questions < 2 or columns == 0:
         return [(0.0, 1.0)] * columns
-    found = stats.bootstrap(
-        (values.T,),
-        np.mean,
-        axis=-1,
-        n_resamples=RESAMPLES,
-        batch=max(1, _CELLS_AT_ONCE // values.size),
-        vectorized=True,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
+    found = (
+        scipy_stats()
+        .bootstrap(
+            (values.T,),
+            np.mean,
+            axis=-1,
+            n_resamples=RESAMPLES,
+            batch=max(1, _CELLS_AT_ONCE // values.size),
+            vectorized=True,
+            confidence_level=CONFIDENCE,
+            method="percentile",
+            rng=np.random.default_rng(SEED),
+        )
+        .confidence_interval
+    )
     return [(float(low), float(high)) for low, high in zip(found.low, found.high, strict=True)]

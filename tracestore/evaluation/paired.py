@@ -8,11 +8,11 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]  # stubs are a package of their own, for three calls
 
 from tracestore.evaluation.intervals import Interval, bootstrap_means
 from tracestore.evaluation.mean import mean_of
 from tracestore.evaluation.ranking import TieInterval
+from tracestore.evaluation.scipy_stats import scipy_stats
 
 ALPHA, POWER = 0.05, 0.8
 
@@ -54,7 +54,7 @@ def sign_test(only_a: int, only_b: int) -> SignTest:
     The exact form of McNemar's test (Psychometrika 1947). Without discordant questions there is no evidence: 1.
     """
     discordant = only_a + only_b
-    p_value = float(stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0
+    p_value = float(scipy_stats().binomtest(only_a, discordant).pvalue) if discordant else 1.0
     return SignTest(only_a, only_b, p_value)
 
 
@@ -94,7 +94,7 @@ def minimum_detectable(each: NDArray[np.float64]) -> float:
     """
     if each.size < 2 or (spread := float(each.std(ddof=1))) == 0:
         return 1.0
-    quantiles = stats.norm.ppf(1 - ALPHA / 2) + stats.norm.ppf(POWER)
+    quantiles = scipy_stats().norm.ppf(1 - ALPHA / 2) + scipy_stats().norm.ppf(POWER)
     return min(1.0, float(quantiles) * spread / sqrt(each.size))
 
 
