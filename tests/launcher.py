@@ -7,6 +7,7 @@ one. What concerns the start of Python itself (PYTHONUTF8, a closed stdin, ...) 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -64,17 +65,23 @@ def run(
 
 @cache
 def _launcher() -> socket.socket:
-    # It ends when this process does, since its socket then has no other end.
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
-        subprocess.Popen(
+        launcher = subprocess.Popen(
             [sys.executable, __file__, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+    def end() -> None:
+        # It ends when its socket has no other end.
+        ours.close()
+        launcher.wait()
+
+    atexit.register(end)
     return ours
 
 

@@ -22,7 +22,7 @@ begin
     v_way := 'visible first';
     v_result.near := tracestore.visible_chunks(served.index_id, served.build_id, unit_query, match_count, null);
   elsif wanted is null then
-    v_result.near := tracestore.nearest_chunks(served.index_id, served.build_id, unit_query, match_count);
+    v_result.near := tracestore.nearest_chunks(served.index_id, served.build_id, unit_query, match_count, null);
   else
     v_result.near := tracestore.filtered_chunks(served.index_id, served.build_id, unit_query, match_count, wanted);
   end if;

@@ -9,14 +9,13 @@ declare
   v_count bigint;
 begin
   -- Only inside a family, which somebody named when two documents share it; only between current versions, and only
-  -- where one is clearly newer. Families first: they are few, and a collection has many documents.
+  -- where one is clearly newer. Families first, by a member that is not named as its family: they are few, and a collection
+  -- has many documents.
   with family as (
-    select d.collection_id, d.family_id
+    select distinct d.collection_id, d.family_id
     from tracestore_data.collection c
     join tracestore_data.document d using (collection_id)
-    where c.slug = infer_supersessions.collection
-    group by d.collection_id, d.family_id
-    having count(*) > 1
+    where c.slug = infer_supersessions.collection and d.family_id <> d.doc_id
   ),
   member as (
     select d.doc_key, d.family_id, v.version_key, v.effective_from,

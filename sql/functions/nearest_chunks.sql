@@ -1,6 +1,6 @@
 -- requires: near_chunk, filtered_chunks
 create function tracestore.nearest_chunks(
-  index_id bigint, build_id bigint, unit_query @vector@.vector, match_count integer)
+  index_id bigint, build_id bigint, unit_query @vector@.vector, match_count integer, kept tracestore.kept_versions)
 returns tracestore.near_chunk[]
 language plpgsql
 stable
@@ -14,12 +14,14 @@ declare
   v_fetched integer;
   v_last numeric;
   v_width integer;
+  v_share double precision := coalesce(kept.share, 1);
   -- The policy of embedding looks each row up, which is right for a few of them and not for all.
   v_vectors text := case when row_security_active('tracestore_data.embedding') then 'visible_vector' else 'embedding' end;
 begin
   -- Vectors first: 102 ms for 100k x 256, where joining first takes 212 to 500 ms. A second width is tried because
   -- the nearest vectors may belong to chunks of other builds or to suppressed documents.
   foreach v_width in array array[greatest(200, 4 * match_count), greatest(2000, 20 * match_count)] loop
+    v_width := v_width / v_share;
     execute format(
       $query$
       with near as materialized (
@@ -45,7 +47,8 @@ begin
           offset 0) c
         join tracestore_data.document_version v on v.version_key = c.version_key
         join tracestore_data.document d on d.doc_key = v.doc_key
-        where not exists (
+        where ($5 is null or c.version_key = any ($5))
+          and not exists (
             select from tracestore_data.suppression s
             where s.doc_key = v.doc_key and s.lifted_at is null
               and (s.version_key is null or s.version_key = v.version_key))
@@ -60,7 +63,7 @@ begin
               order by m.distance_key, m.doc_id collate "C", m.version_seq, m.ordinal, m.span_start)
       $query$, index_id, v_vectors)
     into v_fetched, v_last, v_nearest
-    using unit_query, build_id, match_count, v_width;
+    using unit_query, build_id, match_count, v_width, kept.version_key;
     -- Complete when all vectors were seen, or when the last hit is strictly nearer than the last vector
     -- fetched: a tie at the edge may have more members beyond it.
     if v_fetched < v_width or (cardinality(v_nearest) = match_count and (v_nearest[match_count]).distance_key < v_last) then
@@ -68,8 +71,9 @@ begin
     end if;
   end loop;
   -- Most vectors are of no member: members first.
-  return tracestore.filtered_chunks(index_id, build_id, unit_query, match_count, null);
+  return tracestore.chunks_of_versions(index_id, build_id, unit_query, match_count,
+    coalesce(kept.version_key, (tracestore.versions_kept(index_id, build_id, null)).version_key));
 end
 $$;
-comment on function tracestore.nearest_chunks(bigint, bigint, @vector@.vector, integer) is
-  'The nearest chunks of a build in total order: vectors first, then the chunks that share them.';
+comment on function tracestore.nearest_chunks(bigint, bigint, @vector@.vector, integer, tracestore.kept_versions) is
+  'The nearest chunks of a build in total order, of all versions or, given those, of some: vectors first, then the chunks that share them.';

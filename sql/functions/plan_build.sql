@@ -18,10 +18,10 @@ stable
 begin atomic
   with in_effect as (
     select distinct on (v.doc_key) v.doc_key, v.version_key, v.effective_from, v.erased_at, v.char_count, d.family_id, d.class
-    from tracestore_data.retrieval_index i
-    join tracestore_data.document d using (collection_id)
+    from tracestore_data.document d
     join tracestore_data.document_version v using (doc_key)
-    where i.index_id = plan_build.index_id and v.effective_from <= cutoff and v.version_state <> 'withdrawn'
+    where d.collection_id = (select i.collection_id from tracestore_data.retrieval_index i where i.index_id = plan_build.index_id)
+      and v.effective_from <= cutoff and v.version_state <> 'withdrawn'
     order by v.doc_key, v.effective_from desc, v.version_seq desc
   ),
   judged as (

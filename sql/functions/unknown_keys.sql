@@ -5,9 +5,10 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- OFFSET 0: each key is looked up. As an anti-join all vectors of a large index were read for a few hundred keys.
   return query execute format(
     'select wanted.key from unnest($1) as wanted (key)
-     where not exists (select from tracestore_data.embedding e where e.index_id = %s and e.content_key = wanted.key and e.live)',
+     where not exists (select from tracestore_data.embedding e where e.index_id = %s and e.content_key = wanted.key and e.live offset 0)',
     index_id)
   using content_keys;
 end
