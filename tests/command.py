@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ PROGRAM = Path(sys.executable).with_name("tracestore")
 
 # What the caller of the tests has set and a test would not expect.
 _NOT_INHERITED = ("TRACESTORE_DATABASE_URL", "DATABASE_URL", "COLUMNS", "PYTHONIOENCODING", "LC_ALL")
+
+# What Python itself reads when it starts.
+_AT_START = {"PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "LC_ALL", "LC_CTYPE", "LANG"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,13 @@ class Cli:
         """Run a command to its end, check its exit code, and that it never shows a traceback."""
         env = self.environment(**variables)
         env.pop(without or "", None)
-        ran = Ran(*launcher.run(arguments, stdin, self.folder, env))
+        if (self._variables | variables).keys() & _AT_START:
+            done = subprocess.run(
+                [PROGRAM, *arguments], input=stdin, capture_output=True, cwd=self.folder, env=env, check=False
+            )
+            ran = Ran(done.returncode, done.stdout, done.stderr)
+        else:
+            ran = Ran(*launcher.run(arguments, stdin, self.folder, env))
         assert_clean(ran, arguments)
         assert ran.code == expect, (arguments, ran)
         return ran
