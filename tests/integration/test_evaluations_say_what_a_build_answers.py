@@ -165,5 +165,10 @@ def test_other_tools_count_a_question_that_nothing_answers(conn: Connection, tmp
     assert other_tools_agree(conn, done.evaluation_id, tmp_path) == pytest.approx(
         [done.figure(name).value for name in ("hit@1", "hit@5", "MRR@10", "nDCG@10", "recall@10")], abs=1e-12
     )
+    # A person reads the run from the first question's best hit down.
+    lines = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
+    ranks = [(int(question[1:]), int(rank)) for question, _, _, rank, *_ in lines]
+    assert ranks == sorted(ranks)
+    assert len(ranks) > 4
     assert find_gold_set(conn, COLLECTION, "gold").name == "gold"
     assert import_gold(conn, COLLECTION, "gold", [PAYS]).unchanged == 1
