@@ -54,6 +54,9 @@ language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 begin
