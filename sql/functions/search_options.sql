@@ -56,8 +56,8 @@ begin
       when 'max_ms' then 2147483647
       when 'dense_weight' then 1000
       when 'lexical_weight' then 1000
-      when 'conflict_policy_id' then 9007199254740991
-      when 'recency_policy_id' then 9007199254740991
+      when 'conflict_policy_id' then 999999999999
+      when 'recency_policy_id' then 999999999999
     end;
     if v_highest is null then
       raise exception using errcode = 'TS001', message = format('option %L is unknown', left(v_key, 100)),

@@ -40,6 +40,10 @@ def test_a_policy_is_set_followed_listed_and_ended(dsn: str, tmp_path: Path) -> 
     assert "revisions of family 'travel' contradict one another" in refused
     assert "travel-2023@" in refused
     assert "travel-2025@" in refused
+    # What a policy drops or refuses is found all the same, and a watch over it says so.
+    cli("canary", "add", "travel-2023", "--collection", "h")
+    results = cli("check", "B-1", "--only", "canaries", "--json", expect=4).json["results"]
+    assert not all(row["ok"] for row in results)
     ended = cli("policy", "set", "h", "none", "--class", "policy", "--reason", "declared", "--json").json
     assert ended == {"conflict": [], "recency": []}
     assert found() == ["travel-2023", "travel-2025"]

@@ -74,6 +74,10 @@ def _questions(subject: Subject, row: dict[str, Any]) -> Iterator[Question]:
         yield Question(doc_id, version_id, text, vector, place == 0)
 
 
+# What a policy for conflicts drops, or refuses, was found all the same.
+_WITHOUT_POLICIES = {"conflict_policy_id": 0, "recency_policy_id": 0}
+
+
 def _found(subject: Subject, question: Question, mode: str) -> set[str]:
     if question.vector is None and mode != "lexical":
         return set()
@@ -94,6 +98,7 @@ def _found(subject: Subject, question: Question, mode: str) -> set[str]:
             mode="auto" if mode == "hybrid" else mode,
             filter=only,
             as_of_build=subject.build_id,
+            options=_WITHOUT_POLICIES,
         )
         found |= {
             f"{hit.doc_id} {hit.version_id}"
