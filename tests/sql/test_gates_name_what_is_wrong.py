@@ -132,7 +132,8 @@ def test_a_hash_that_is_not_of_its_span_is_found(module_conn: Connection, health
     with undone(module_conn):
         tamper(
             module_conn,
-            "update tracestore_data.chunk set span_sha256 = sha256('trimmed') where index_id = 1 and ordinal = 1",
+            "update tracestore_data.chunk set span_sha256 = sha256('trimmed') where ordinal = 1"
+            f" and index_id = (select index_id from tracestore_data.build where build_id = {healthy})",
         )
         assert failed(check(module_conn, healthy)) == {"structure: spans are the text they claim"}
 

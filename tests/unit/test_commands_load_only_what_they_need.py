@@ -8,7 +8,7 @@ import sys
 
 from tracestore import cli
 
-RARELY_USED = {"scipy", "matplotlib", "jinja2", "langchain_core", "wordllama", "alembic", "ir_measures"}
+RARELY_USED = {"scipy", "matplotlib", "jinja2", "langchain_core", "wordllama", "ir_measures"}
 
 
 def test_no_command_loads_what_few_use() -> None:
