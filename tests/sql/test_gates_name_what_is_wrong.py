@@ -69,14 +69,15 @@ def test_no_gate_has_anything_to_say_of_a_healthy_build(module_conn: Connection,
 
 
 def test_vectors_of_other_texts_are_another_model(module_conn: Connection, healthy: int) -> None:
+    index_of = f"(select index_id from tracestore_data.build where build_id = {healthy})"
     with undone(module_conn):
         tamper(
             module_conn,
             "update tracestore_data.embedding e set vec = o.vec, vec_sha256 = o.vec_sha256 from ("
             " select content_key, lead(vec, 1, first) over w as vec, lead(vec_sha256, 1, first_sha256) over w as vec_sha256"
             " from (select *, first_value(vec) over v as first, first_value(vec_sha256) over v as first_sha256"
-            "  from tracestore_data.embedding where index_id = 1 window v as (order by content_key)) x"
-            " window w as (order by content_key)) o where e.index_id = 1 and e.content_key = o.content_key",
+            f"  from tracestore_data.embedding where index_id = {index_of} window v as (order by content_key)) x"
+            f" window w as (order by content_key)) o where e.index_id = {index_of} and e.content_key = o.content_key",
         )
         assert failed(check(module_conn, healthy)) == {"model: stored vectors"}
 
