@@ -70,7 +70,10 @@ begin
       return v_nearest;
     end if;
   end loop;
-  -- Most vectors are of no member: members first.
+  -- Most vectors are of no member: members first, or what a reader sees of them.
+  if kept.version_key is null and tracestore.labels_hide_documents() then
+    return tracestore.visible_chunks(index_id, build_id, unit_query, match_count, null);
+  end if;
   return tracestore.chunks_of_versions(index_id, build_id, unit_query, match_count,
     coalesce(kept.version_key, (tracestore.versions_kept(index_id, build_id, null)).version_key));
 end
