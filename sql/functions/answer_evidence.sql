@@ -56,6 +56,23 @@ $$;
 comment on function tracestore.place_of_item(jsonb, bigint) is
   'Internal to answer_evidence: the citation of an item, its own or one found by document and hash; null where it cannot be told.';
 
+create function tracestore.last_retrieval(retrieval_ids bigint[])
+returns tracestore_data.retrieval
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_retrieval tracestore_data.retrieval;
+begin
+  select r.* into v_retrieval from tracestore_data.retrieval r
+  where r.retrieval_id = any (retrieval_ids) order by array_position(retrieval_ids, r.retrieval_id) desc limit 1;
+  return v_retrieval;
+end
+$$;
+comment on function tracestore.last_retrieval(bigint[]) is 'Internal to the page of an answer: the last of its searches that is on record.';
+
 create function tracestore.answer_evidence(answer_id text)
 returns setof tracestore.answer_evidence
 language plpgsql
@@ -65,24 +82,14 @@ as $$
 #variable_conflict use_column
 declare
   v_record jsonb := tracestore.answer_record(answer_id);
-  v_items jsonb := nullif(v_record -> 'retrieved', 'null');
-  v_answer tracestore_data.answer;
-  v_retrieval tracestore_data.retrieval;
+  v_answer tracestore_data.answer := tracestore.answer_row(answer_id);
+  v_items jsonb := tracestore.items_of_answer(v_record, v_answer.retrieval_ids);
+  v_retrieval tracestore_data.retrieval := tracestore.last_retrieval(v_answer.retrieval_ids);
   v_index bigint;
   v_recipe bigint;
   v_build bigint;
   v_served bigint;
 begin
-  select a.* into v_answer
-  from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
-  where k.answer_id = answer_evidence.answer_id;
-  if v_items is null then
-    v_items := tracestore.retrieval_items(v_answer.retrieval_ids);
-  end if;
-  v_items := v_items || tracestore.items_dropped(v_items,
-    coalesce(nullif(tracestore.policies_fired(v_answer.retrieval_ids), 'null'), v_record -> 'conflict_policy_fired'));
-  select r.* into v_retrieval from tracestore_data.retrieval r
-  where r.retrieval_id = any (v_answer.retrieval_ids) order by array_position(v_answer.retrieval_ids, r.retrieval_id) desc limit 1;
   v_build := coalesce(v_retrieval.build_id, v_answer.build_id);
   select b.index_id, i.recipe_key into v_index, v_recipe
   from tracestore_data.build b join tracestore_data.retrieval_index i using (index_id) where b.build_id = v_build;

@@ -33,8 +33,8 @@ as $$
 #variable_conflict use_column
 declare
   v_record jsonb := tracestore.answer_record(answer_id);
-  v_answer tracestore_data.answer;
-  v_retrieval tracestore_data.retrieval;
+  v_answer tracestore_data.answer := tracestore.answer_row(answer_id);
+  v_retrieval tracestore_data.retrieval := tracestore.last_retrieval(v_answer.retrieval_ids);
   v_index bigint;
   v_docs bigint[];
   v_versions bigint[];
@@ -43,11 +43,6 @@ begin
     raise exception using errcode = 'insufficient_privilege', message = 'a timeline tells what there was, also what is hidden',
       hint = 'Ask as a member of tracestore_auditor.';
   end if;
-  select a.* into v_answer
-  from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
-  where k.answer_id = answer_timeline.answer_id;
-  select r.* into v_retrieval from tracestore_data.retrieval r
-  where r.retrieval_id = any (v_answer.retrieval_ids) order by array_position(v_answer.retrieval_ids, r.retrieval_id) desc limit 1;
   v_index := (select b.index_id from tracestore_data.build b where b.build_id = coalesce(v_retrieval.build_id, v_answer.build_id));
   -- The families of what was cited; of everything that came back where the record does not say what was.
   v_docs := array(

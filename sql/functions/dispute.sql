@@ -99,6 +99,40 @@ end;
 comment on function tracestore.items_dropped(jsonb, jsonb) is
   'Internal to explain_answer: what policies for conflicts dropped, as items of a record that the model was not given.';
 
+create function tracestore.answer_row(answer_id text)
+returns tracestore_data.answer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_answer tracestore_data.answer;
+begin
+  select a.* into v_answer
+  from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
+  where k.answer_id = answer_row.answer_id;
+  return v_answer;
+end
+$$;
+comment on function tracestore.answer_row(text) is 'Internal: an answer as it is kept, in the month of the log in which its key says it is.';
+
+create function tracestore.items_of_answer(record jsonb, retrieval_ids bigint[])
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_items jsonb := coalesce(nullif(record -> 'retrieved', 'null'), tracestore.retrieval_items(retrieval_ids));
+begin
+  return v_items || tracestore.items_dropped(v_items,
+    coalesce(nullif(tracestore.policies_fired(retrieval_ids), 'null'), record -> 'conflict_policy_fired'));
+end
+$$;
+comment on function tracestore.items_of_answer(jsonb, bigint[]) is
+  'What came back for an answer: as its record says, or else its searches, and what policies dropped of it.';
+
 create function tracestore.dispute_of(answer_id text, disputed text, expected jsonb)
 returns tracestore.dispute
 language plpgsql
@@ -108,20 +142,15 @@ as $$
 #variable_conflict use_column
 declare
   v_record jsonb := tracestore.answer_record(answer_id);
-  v_answer tracestore_data.answer;
+  v_answer tracestore_data.answer := tracestore.answer_row(answer_id);
   v tracestore.dispute;
 begin
-  select a.* into strict v_answer
-  from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
-  where k.answer_id = dispute_of.answer_id;
   v.answer_id := answer_id;
   v.retrieval_ids := v_answer.retrieval_ids;
-  v.items := nullif(v_record -> 'retrieved', 'null');
-  if v.items is null and v_answer.retrieval_ids <> '{}' then
-    v.items := tracestore.retrieval_items(v_answer.retrieval_ids);
+  -- Without a search of ours and a word of the record nobody knows what came back: null.
+  if v_answer.retrieval_ids <> '{}' or nullif(v_record -> 'retrieved', 'null') is not null then
+    v.items := tracestore.items_of_answer(v_record, v_answer.retrieval_ids);
   end if;
-  v.items := v.items || tracestore.items_dropped(v.items,
-    coalesce(nullif(tracestore.policies_fired(v_answer.retrieval_ids), 'null'), v_record -> 'conflict_policy_fired'));
   v.item := tracestore.disputed_item(v.items, disputed);
   v.version_key := tracestore.version_of_item(v.item);
   -- The search that found it; where several did, or none, the last.

@@ -103,9 +103,7 @@ begin
       hint = 'Ask as a member of tracestore_auditor.';
   end if;
   perform tracestore.answer_record(answer_id);
-  select a.retrieval_ids into v_ids
-  from tracestore_data.answer_key k join tracestore_data.answer a on a.answer_key = k.answer_key and a.logged_at = k.logged_at
-  where k.answer_id = replay_answer.answer_id;
+  v_ids := (tracestore.answer_row(answer_id)).retrieval_ids;
   if v_ids = '{}' then
     return next row(null, 'not_replayable', 'retrieval_ids', null, null, null, null, '{}',
       tracestore.open_after_replay('not_replayable'))::tracestore.replayed;
