@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any, LiteralString
 
 import typer
 
 from tracestore import policies, store
+from tracestore.db import Connection
 from tracestore.errors import InputError
 
 from . import output
 from .connection import open_store
 from .names import require_collection
 from .options import AsJson, Collection, NeededReason, add_command, command_group, parse_time
+
+Rows = list[dict[str, Any]]
 
 app = command_group("What searches do with two revisions of a family, and with age.")
 shadow_app = command_group("What recency in the shadow would change.")
@@ -49,7 +53,8 @@ def set_(
     with open_store() as conn:
         require_collection(conn, collection)
         policies.set_conflict(conn, collection, class_, None if policy == "none" else policy, reason)
-    _show(collection, as_json, everything=False)
+        tables = _tables(conn, collection)
+    _show(collection, tables, as_json)
 
 
 def recency(
@@ -77,7 +82,8 @@ def recency(
         policies.set_recency(
             conn, collection, class_, state, half_life_days=half_life, weight=weight, reason=reason
         )
-    _show(collection, as_json, everything=False)
+        tables = _tables(conn, collection)
+    _show(collection, tables, as_json)
 
 
 def shadow_report(
@@ -122,20 +128,22 @@ def list_policies(
     """
     with open_store() as conn:
         require_collection(conn, collection)
-    _show(collection, as_json, everything=everything)
+        tables = _tables(conn, collection, everything=everything)
+    _show(collection, tables, as_json)
 
 
-def _show(collection: str, as_json: bool, *, everything: bool) -> None:
-    with open_store() as conn:
-        conflict, recent = (
-            store.table(
-                conn, f"{query} where collection = %s and (in_force or %s) order by 2", collection, everything
-            )
-            for query in (
-                "select * from tracestore.conflict_policies",
-                "select * from tracestore.recency_policies",
-            )
-        )
+def _tables(conn: Connection, collection: str, *, everything: bool = False) -> Sequence[Rows]:
+    """Return the policies for conflicts, and those about recency."""
+    queries: tuple[LiteralString, ...] = (
+        "select * from tracestore.conflict_policies",
+        "select * from tracestore.recency_policies",
+    )
+    where: LiteralString = " where collection = %s and (in_force or %s) order by 2"
+    return [store.table(conn, query + where, collection, everything) for query in queries]
+
+
+def _show(collection: str, tables: Sequence[Rows], as_json: bool) -> None:
+    conflict, recent = tables
     if as_json:
         output.emit_json({"conflict": conflict, "recency": recent})
         return
