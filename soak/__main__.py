@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
-from soak import (
-    answers,
-    crashes,
-    explanations,
-    history,
-    lexical,
-    logging,
-    options,
-    publish_crashes,
-    search_quality,
-    stateful,
-    switching,
-)
+SOAKS = (
+    "answers", "crashes", "explanations", "history", "lexical", "logging", "options", "publish_crashes", "search_quality",
+    "stateful", "switching",
+)  # fmt: skip
 
 if __name__ == "__main__":
-    soaks = (
-        answers,
-        crashes,
-        explanations,
-        history,
-        lexical,
-        logging,
-        options,
-        publish_crashes,
-        search_quality,
-        stateful,
-        switching,
-    )
-    sys.exit(max([soak.main() for soak in soaks]))
+    sys.exit(max([import_module(f"soak.{name}").main() for name in SOAKS]))
