@@ -42,11 +42,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None], tuple[str, ...]]] = {
     "search-exact": ("Exact search against a bare scan", search_exact.main, ()),
     "search-ann": ("Search through HNSW against queries written by hand", search_ann.main, ()),
     "peers": ("Other stores on Postgres", peers.main, ()),
-    "hybrid": (
-        "Vectors, words and both, on questions with known answers",
-        hybrid.main,
-        ("--questions", "200"),
-    ),
+    "hybrid": ("Vectors, words and both, on questions with known answers", hybrid.main, ()),
     "evaluation": ("An evaluation against the bare searches in it", evaluation.main, ()),
     "answers": ("Searches and answers on record", answers.main, ()),
     "fidelity": ("The same answer from every build", fidelity.main, ()),

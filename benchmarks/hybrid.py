@@ -54,6 +54,7 @@ PUBLISHED = {"published": EvaluationOptions("exact", hybrid=True, k=K, options=A
 HEADS = {"dense": "vectors alone", "lexical": "words alone", "hybrid": "hybrid", "published": "k 60, equal weights"}  # fmt: skip
 GOLD = "gold"
 _ALPHA = "hash:128:a reads ASCII only: no row where most questions have none."
+ALL = 10_000
 _SAMPLED = "Of a corpus with more questions about {count} are asked, spread evenly over all; xquad has 1190 in each language."
 
 
@@ -158,13 +159,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dsn", help="a server where databases may be made; without it one is started")
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
-    parser.add_argument("--questions", type=int, default=10_000, help="about so many of each corpus at most")
+    parser.add_argument("--questions", type=int, default=ALL, help="about so many of each corpus at most")
     parser.add_argument("--published", action="store_true", help="ask with k = 60 and equal weights too")
     options = parser.parse_args()
     ways = {**WAYS, **(PUBLISHED if options.published else {})}
     with server(options.dsn) as dsn, database(dsn) as place, db.connect(place) as conn:
         _print([row for corpus in corpora(options.data, options.questions) for row in measure(conn, corpus, ways)], ways)  # fmt: skip
-        print(f"\n{_SAMPLED.format(count=options.questions)}")
+        if options.questions < ALL:
+            print(f"\n{_SAMPLED.format(count=options.questions)}")
 
 
 def _print(rows: Sequence[Row], ways: Collection[str]) -> None:
