@@ -38,14 +38,17 @@ begin
     ),
     held as materialized (
       -- How rare a word is is counted among the texts that the caller sees in this build, and nowhere else: what is
-      -- hidden, suppressed or of another build moves no rank.
-      select t.content_key from (select distinct content_key from posting) t where (select true %2$s limit 1)
+      -- hidden, suppressed or of another build moves no rank. With the words of a text beside it: how many texts a word
+      -- has is not known when this is planned, and two lists of 6,000 joined by key were compared row by row, in 1.3 s.
+      select t.content_key, t.words
+      from (select p.content_key, array_agg(p.n) as words from posting p group by p.content_key) t
+      where (select true %2$s limit 1)
     ),
     weight as materialized (
       -- The rarer, the heavier: the weight of Robertson and Sparck Jones in Lucene's form, which is never below nought.
       select w.n, w.lexeme, w.query, w.texts, w.chosen, round(ln(1 + (b.texts - f.texts + 0.5) / (f.texts + 0.5)), 6) as weight
       from word w
-      left join (select p.n, count(*)::numeric as texts from posting p join held using (content_key) group by p.n) p using (n)
+      left join (select p.n, count(*)::numeric as texts from held cross join unnest(held.words) as p (n) group by p.n) p using (n)
       cross join lateral (select coalesce(w.texts, p.texts) as texts) f
       cross join (
         select greatest(b.chunks - b.not_embeddable, (select count(*) from held))::numeric as texts
@@ -55,10 +58,9 @@ begin
     weighed as materialized (
       select t.content_key, t.weight + coalesce(others.weight, 0) as weight
       from (
-        select t.content_key, sum(w.weight) as weight
-        from posting t join held using (content_key) join weight w using (n)
+        select t.content_key, (select sum(w.weight) from weight w where w.n = any (t.words)) as weight
+        from held t
         where $5 is null or (select true %3$s limit 1)
-        group by t.content_key
       ) t
       left join lateral (
         select sum(w.weight) as weight
