@@ -9,11 +9,12 @@ set jit = off
 begin atomic
   -- Reciprocal rank fusion, Cormack, Clarke and Buettcher, SIGIR 2009: sum of weight / (k + rank). Not with their k of 60
   -- and equal weights: docs/decisions/0011-how-the-legs-are-fused.md. A chunk that is first in both scores 1.
+  -- Rounded to twelve places: at six, places behind the thousandth, or with small weights, all had the same score.
   with fused as (
     select version_key, ordinal, added_build,
       round(
         (coalesce(coalesce(options.dense_weight, 1) / (coalesce(options.rrf_k, 2) + d.place), 0)
-         + coalesce(coalesce(options.lexical_weight, 2) / (coalesce(options.rrf_k, 2) + l.place), 0))::numeric, 6) as score,
+         + coalesce(coalesce(options.lexical_weight, 2) / (coalesce(options.rrf_k, 2) + l.place), 0))::numeric, 12) as score,
       d.place::integer as dense_rank, l.place::integer as lexical_rank
     from unnest(dense) with ordinality as d (version_key, ordinal, added_build, distance_key, place)
     full join unnest(lexical) with ordinality as l (version_key, ordinal, added_build, distance_key, place)

@@ -26,6 +26,7 @@ declare
   v_value jsonb;
   v_options tracestore.search_options;
   v_highest double precision;
+  v_whole jsonb := '{}';
 begin
   if jsonb_typeof(options) <> 'object' then
     raise exception using errcode = 'TS001', message = 'options is not a JSON object', detail = left(options::text, 200),
@@ -38,6 +39,9 @@ begin
       then
         raise exception using errcode = 'TS001', message = 'option context is neither "section" nor a whole number from 1 to 100',
           detail = left(v_value::text, 200), hint = 'A number says how many neighbouring chunks on each side.';
+      end if;
+      if jsonb_typeof(v_value) = 'number' then
+        v_whole := v_whole || jsonb_build_object(v_key, trunc(v_value::numeric));
       end if;
       continue;
     end if;
@@ -65,17 +69,21 @@ begin
     end if;
     continue when v_value = 'null';
     if v_key in ('dense_weight', 'lexical_weight') then
-      if jsonb_typeof(v_value) <> 'number' or not v_value::numeric between 0 and v_highest::numeric then
-        raise exception using errcode = 'TS001', message = format('option %s is not a number from 0 to 1000', v_key),
+      -- Scores have twelve places: of weights smaller than this all would be alike.
+      if jsonb_typeof(v_value) <> 'number' or (v_value::numeric <> 0 and not v_value::numeric between 0.001 and v_highest::numeric) then
+        raise exception using errcode = 'TS001', message = format('option %s is neither 0 nor a number from 0.001 to 1000', v_key),
           detail = left(v_value::text, 200), hint = 'Weights are relative; by default words weigh 2 and vectors 1.';
       end if;
     elsif jsonb_typeof(v_value) <> 'number' or v_value::numeric <> trunc(v_value::numeric)
       or not v_value::numeric between (v_key not like '%_policy_id')::integer and v_highest::numeric then
       raise exception using errcode = 'TS001', message = format('option %s is not a whole number from %s to %s', v_key, (v_key not like '%_policy_id')::integer, v_highest),
         detail = left(v_value::text, 200), hint = 'Leave it out for the default.';
+    else
+      -- 100.0 is a whole number too, of programs that have no others, but not to the cast of a record.
+      v_whole := v_whole || jsonb_build_object(v_key, trunc(v_value::numeric));
     end if;
   end loop;
-  v_options := jsonb_populate_record(null::tracestore.search_options, options);
+  v_options := jsonb_populate_record(null::tracestore.search_options, options || v_whole);
   if v_options.dense_weight = 0 and v_options.lexical_weight = 0 then
     raise exception using errcode = 'TS001', message = 'both weights are 0', hint = 'Give one leg a weight.';
   end if;

@@ -116,6 +116,31 @@ def test_an_unknown_option_is_refused(store: Connection) -> None:
     assert refusal(store, options=Jsonb({"ef_serach": 40})) == ("TS001", "option 'ef_serach' is unknown")
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"ef_search": 40.0},
+        {"candidates": 1e2},
+        {"max_ms": 60000.0},
+        {"context": 1.0},
+        {"conflict_policy_id": 0.0},
+    ],
+)
+def test_a_whole_number_is_one_however_it_is_written(store: Connection, option: dict[str, float]) -> None:
+    # A program with one kind of number writes 40.0, and so does json.dumps of a float.
+    assert ask(store, options=Jsonb(option)) == [("doc",)]
+
+
+@pytest.mark.parametrize(
+    "option", [{"ef_search": 40.5}, {"context": 1.5}, {"rrf_k": "60"}, {"dense_weight": 1e-9}]
+)
+def test_a_number_that_makes_no_sense_is_refused(store: Connection, option: dict[str, object]) -> None:
+    state, message = refusal(store, options=Jsonb(option))
+    assert state == "TS001"
+    assert message is not None
+    assert message.startswith(f"option {next(iter(option))} is n")
+
+
 @pytest.mark.parametrize("options", [[], ["a"], "a", 5, True])
 def test_options_are_an_object(store: Connection, options: object) -> None:
     assert refusal(store, options=Jsonb(options)) == ("TS001", "options is not a JSON object")
