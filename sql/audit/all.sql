@@ -6,7 +6,8 @@
 \ir citations_not_current.sql
 \ir aliases_without_gates.sql
 \ir forced.sql
-\echo :findings findings
+select case :findings when 1 then 'finding' else 'findings' end as noun \gset
+\echo :findings :noun
 select :findings > 0 as is_found \gset
 \if :is_found
   do $$

@@ -116,6 +116,7 @@ def test_versions_that_were_not_current(conn: Connection, audits: Audits) -> Non
 def test_builds_that_are_not_what_their_hash_says(conn: Connection, audits: Audits) -> None:
     tamper(conn, "update tracestore_data.manifest_entry set version_state = 'unknown' where added_build = 2")
     assert [line.split("|")[0] for line in audits("manifests", 3).splitlines()[1:]] == ["2"]
+    assert audits("all", 3).splitlines()[-1] == "1 finding"
 
 
 def test_aliases_without_gates_and_who_forced_what(conn: Connection, audits: Audits) -> None:
