@@ -10,6 +10,8 @@ from tracestore.db import Connection
 from tracestore.errors import InputError, NotFound
 from tracestore.identity import parse_build_id
 
+from . import output
+
 
 def require_collection(conn: Connection, name: str) -> None:
     """Refuse a collection that is not in the store."""
@@ -17,6 +19,22 @@ def require_collection(conn: Connection, name: str) -> None:
     _require(
         name, [row["name"] for row in rows], "collection", "`tracestore ingest PATH --collection C` makes one"
     )
+
+
+def warn_of_class(conn: Connection, collection: str, name: str | None) -> None:
+    """Say that no document of a collection has a class, so that what is decided for it changes nothing yet."""
+    rows = store.table(
+        conn,
+        "select distinct class as name from tracestore.documents where collection = %s and class is not null order by 1",
+        collection,
+    )
+    known = [row["name"] for row in rows]
+    if name is None or name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=1)
+    output.warn(f"warning: no document of {collection} has class {name} yet")
+    if known:
+        output.warn(f"hint: did you mean {near[0]}?" if near else f"hint: known: {', '.join(known)}")
 
 
 def require_alias(conn: Connection, name: str) -> None:

@@ -14,7 +14,7 @@ from tracestore.errors import InputError
 
 from . import output
 from .connection import open_store
-from .names import require_collection
+from .names import require_collection, warn_of_class
 from .options import AsJson, Collection, NeededReason, add_command, command_group, parse_time
 
 Rows = list[dict[str, Any]]
@@ -53,6 +53,8 @@ def set_(
     with open_store() as conn:
         require_collection(conn, collection)
         policies.set_conflict(conn, collection, class_, None if policy == "none" else policy, reason)
+        if policy != "none":
+            warn_of_class(conn, collection, class_)
         tables = _tables(conn, collection)
     _show(collection, tables, as_json)
 
@@ -82,6 +84,8 @@ def recency(
         policies.set_recency(
             conn, collection, class_, state, half_life_days=half_life, weight=weight, reason=reason
         )
+        if state != "off":
+            warn_of_class(conn, collection, class_)
         tables = _tables(conn, collection)
     _show(collection, tables, as_json)
 

@@ -23,6 +23,23 @@ $$;
 comment on function tracestore.begin_decision(text) is
   'Internal to what decides how a collection is searched: waits for its turn and announces it to searches as of a time. Returns the collection''s key.';
 
+create function tracestore.check_class(class text)
+returns void
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if octet_length(class) not between 1 and 1024 or class ~ '[\u0001-\u001f\u007f-\u009f]' then
+    raise exception using errcode = 'TS001', message = 'the class is no name of a class', detail = left(quote_literal(class), 200),
+      hint = 'Names have 1 to 1024 bytes and hold no control characters.';
+  end if;
+end
+$$;
+comment on function tracestore.check_class(text) is
+  'Internal to what decides by class: refuses what cannot be meant as one; null passes.';
+
 create function tracestore.set_conflict_policy(collection text, class text, policy text, reason text default null)
 returns bigint
 language plpgsql
@@ -37,6 +54,9 @@ begin
   if policy not in ('prefer_current', 'prefer_latest_effective', 'return_both_flagged', 'refuse') then
     raise exception using errcode = 'TS001', message = format('policy %s is unknown', quote_nullable(left(policy, 100))),
       hint = 'Policies: prefer_current, prefer_latest_effective, return_both_flagged, refuse; null for none.';
+  end if;
+  if policy is not null then
+    perform tracestore.check_class(class);
   end if;
   v_collection := tracestore.begin_decision(collection);
   select p.* into v_newest from tracestore_data.conflict_policy p

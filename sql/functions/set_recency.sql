@@ -17,6 +17,9 @@ begin
     raise exception using errcode = 'TS001', message = 'state is none of off, shadow, on, or class is null',
       detail = format('state = %s', quote_nullable(left(state, 100))), hint = 'Recency is for a class that asks for it: shadow first, then on.';
   end if;
+  if state <> 'off' then
+    perform tracestore.check_class(class);
+  end if;
   -- NaN is greater than every number.
   if coalesce(half_life_days, 1) < 0.001 or coalesce(half_life_days, 1) >= 1000000 or coalesce(weight, 1) <= 0 or coalesce(weight, 1) > 1 then
     raise exception using errcode = 'TS001', message = 'half_life_days or weight makes no sense',

@@ -64,6 +64,22 @@ def test_mistakes_are_one_line(dsn: str, tmp_path: Path) -> None:
     cli.error("policy", "set", "h", "refuse", expect=2)
 
 
+def test_a_class_that_no_document_has_is_pointed_out(dsn: str, tmp_path: Path) -> None:
+    cli = Cli(dsn, tmp_path)
+    lines = [f'{{"doc_id": "{name}", "text": "a", "class": "{name}"}}' for name in ("guide", "policy")]
+    cli("ingest", "-", "--collection", "h", stdin="\n".join(lines).encode())
+    decide = ("policy", "set", "h", "refuse", "--reason", "r")
+    assert cli(*decide, "--class", "polcy").err == [
+        "warning: no document of h has class polcy yet",
+        "hint: did you mean policy?",
+    ]
+    recency = ("policy", "recency", "h", "shadow", "--half-life", "9", "--reason", "r")
+    assert cli(*recency, "--class", "news").err[1] == "hint: known: guide, policy"
+    assert cli(*decide, "--class", "policy").err == cli(*decide).err == []
+    assert cli("policy", "set", "h", "none", "--class", "polcy", "--reason", "r").err == []
+    assert "no name of a class" in cli.error(*decide, "--class", "po\nlicy", expect=2)
+
+
 def test_recency_is_tried_reported_and_switched_on(dsn: str, conn: Connection, tmp_path: Path) -> None:
     cli = Cli(dsn, tmp_path)
     yesterday = datetime.now(UTC) - timedelta(days=1)

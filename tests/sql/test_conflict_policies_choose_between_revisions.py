@@ -316,6 +316,7 @@ def test_a_decision_is_on_record_once_with_who_and_why(store: Connection, module
         (("nowhere", "policy", "refuse"), "TS003"),
         ((None, "policy", "refuse"), "TS003"),
         (("c", "policy", "guess"), "TS001"),
+        *((("c", odd, "refuse"), "TS001") for odd in ("", "poli\ncy", "\x7f", "\x85", "é" * 513)),
     ):
         with pytest.raises(psycopg.Error) as caught:
             store.execute("select tracestore.set_conflict_policy(%s, %s, %s)", arguments)

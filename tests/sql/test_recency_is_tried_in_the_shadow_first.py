@@ -254,7 +254,8 @@ def test_it_is_not_switched_on_unseen(store: Connection) -> None:
         assert refused("c", "policy", "shadow", wrong, 0.1) == "TS001"
     for wrong in (0.0, -1.0, 1.5, float("nan")):
         assert refused("c", "policy", "shadow", 10, wrong) == "TS001"
-    assert refused("c", None, "shadow", 10, 0.1) == "TS001"
+    for odd in (None, "", "ne\tws", "x" * 1025):
+        assert refused("c", odd, "shadow", 10, 0.1) == "TS001"
     assert refused("c", "policy", "maybe", 10, 0.1) == "TS001"
     assert refused("nowhere", "policy", "shadow", 10, 0.1) == "TS003"
     rows = store.execute(
