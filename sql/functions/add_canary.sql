@@ -21,7 +21,7 @@ begin
         hint = 'View tracestore.document_versions lists them.';
     end if;
   end if;
-  if query !~ '\S' then
+  if query !~ E'\\S' then
     raise exception using errcode = 'TS001', message = 'the question of a canary is blank', hint = 'Leave it out: its passages are asked for.';
   end if;
   select c.canary_id into v_canary from tracestore_data.canary c

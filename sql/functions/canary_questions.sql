@@ -42,7 +42,7 @@ begin
   cross join lateral (
     -- The beginning of its newest text, which has its title, and for a canary a passage from its middle. Short, since a
     -- search by words takes its time for each: 400 characters of common words took 1 s in 100k chunks.
-    select array_agg(btrim(substr(t.content, at.place, 120)) order by at.place) filter (where substr(t.content, at.place, 120) ~ '\w') as passages
+    select array_agg(btrim(substr(t.content, at.place, 120)) order by at.place) filter (where substr(t.content, at.place, 120) ~ E'\\w') as passages
     from (
       select convert_from(n.content, 'UTF8') as content, n.char_count
       from tracestore_data.document_version n

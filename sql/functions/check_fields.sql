@@ -41,7 +41,7 @@ set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 begin
-  if (fields ->> name) !~ '^\d{4}-\d\d-\d\d' then
+  if (fields ->> name) !~ E'^\\d{4}-\\d\\d-\\d\\d' then
     raise exception using errcode = '22007', message = 'no date';
   end if;
   return (fields ->> name)::timestamptz;

@@ -57,7 +57,7 @@ as $$
 declare
   v_open text;
 begin
-  if force and coalesce(reason, '') !~ '\S' then
+  if force and coalesce(reason, '') !~ E'\\S' then
     raise exception using errcode = 'TS001', message = 'to publish by force needs a reason', hint = 'Say why; it is kept on record.';
   end if;
   select string_agg(concat_ws(' ', o.gate, nullif(o.measure, ''), nullif(o.slice, ''), nullif(o.gold_set, ''), o.state)

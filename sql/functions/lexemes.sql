@@ -23,8 +23,8 @@ begin
   end if;
   if length(v_text) > 500 then
     -- to_tsvector drops a word of more than 2,046 bytes, and takes 12 s for one of 50,000 characters of `a_a_a_`.
-    if v_text ~ '\S{250}\S{251}' then
-      v_text := regexp_replace(v_text, '(\S{250}\S{250})', '\1 ', 'g');
+    if v_text ~ E'\\S{250}\\S{251}' then
+      v_text := regexp_replace(v_text, E'(\\S{250}\\S{250})', E'\\1 ', 'g');
     end if;
     if length(v_text) > 50000 then
       return tracestore.lexemes_of_parts(configuration, v_text);
@@ -92,7 +92,7 @@ begin
   while v_rest <> '' and pg_column_size(v_lexemes) < 300000 loop
     v_part := left(v_rest, 50000);
     if length(v_rest) > 50000 then
-      v_part := coalesce(substring(v_part from '^.*\s'), v_part);
+      v_part := coalesce(substring(v_part from E'^.*\\s'), v_part);
     end if;
     v_lexemes := v_lexemes || tracestore.lexemes_of_part(configuration, v_part);
     v_rest := right(v_rest, - length(v_part));

@@ -61,7 +61,7 @@ declare
 begin
   v_words := array(
     -- Quoted, each alone: nothing of a question is ever read as an operator.
-    select row(w.lexeme, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery, null, true, null)::tracestore.lexical_word
+    select row(w.lexeme, ('''' || replace(replace(w.lexeme, chr(92), chr(92) || chr(92)), '''', '''''') || '''')::tsquery, null, true, null)::tracestore.lexical_word
     from unnest(lexemes) as w (lexeme));
   select b.chunks - b.not_embeddable into v_texts from tracestore_data.build b where b.build_id = lexical_words.build_id;
   if v_texts < 10000 then

@@ -80,7 +80,7 @@ begin
     select c.relname
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent in ('tracestore_data.retrieval'::regclass, 'tracestore_data.answer'::regclass)
-      and c.relname ~ '^(retrieval|answer)_\d{4}_\d\d$'
+      and c.relname ~ E'^(retrieval|answer)_\\d{4}_\\d\\d$'
       and to_date(right(c.relname, 7), 'YYYY_MM') < v_first
     order by c.relname
   loop

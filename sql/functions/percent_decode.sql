@@ -14,7 +14,7 @@ begin
       detail = left(encoded, 200), hint = 'Percent-encode the id.';
   end if;
   select string_agg(
-      case when part[1] like '\%%' then decode(substr(part[1], 2), 'hex') else convert_to(part[1], 'UTF8') end,
+      case when left(part[1], 1) = '%' then decode(substr(part[1], 2), 'hex') else convert_to(part[1], 'UTF8') end,
       ''::bytea order by place)
   into v_raw
   from regexp_matches(encoded, '%[0-9A-Fa-f]{2}|[^%]+', 'g') with ordinality as parts (part, place);
