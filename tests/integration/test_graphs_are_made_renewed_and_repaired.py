@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from psycopg import sql
 
@@ -14,6 +15,7 @@ from tests.command import Cli
 from tracestore import store
 from tracestore.build import build, graph
 from tracestore.build.reindex import reindex
+from tracestore.build.run import BuildOptions
 from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection, connect
 from tracestore.errors import GateFailed, InputError, NotFound
@@ -151,6 +153,82 @@ def test_searches_and_builds_go_on_while_a_graph_is_renewed(dsn: str, conn: Conn
             reindex(conn, 1)
         seen.append(rank(other, embedder))
     assert [[row[:2] for row in rows] for rows in seen] == [[row[:2] for row in found]] * len(seen)
+
+
+def test_how_far_the_server_is_is_shown_while_a_served_index_is_made_beside_its_users(
+    dsn: str, conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A writer holds the making up, which waits for it because it is concurrent, until its progress was seen.
+    made(conn, HNSW)
+    monkeypatch.setattr(graph, "_POLL_SECONDS", 0.01)
+    seen: list[tuple[str, int, int]] = []
+    with connect(dsn) as writer:
+        writer.execute("set idle_in_transaction_session_timeout = '30s'")  # an end, if nothing is ever shown
+        writer.execute("begin")
+        writer.execute("lock tracestore_data.embedding_1 in row exclusive mode")
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if not seen:
+                writer.execute("commit")
+            seen.append((stage, done, total))
+
+        reindex(conn, 1, BuildOptions(progress=progress))
+    assert {(stage, total) for stage, _, total in seen} == {("index", len(ROWS))}
+    assert all(0 <= done <= total for _, done, total in seen)
+
+
+def test_memory_follows_from_count_and_dimension(conn: Connection) -> None:
+    made(conn, HNSW)
+    made(conn, AnnSettings("hnsw", "halfvec"))
+    made(conn, AnnSettings("ivfflat"))
+    rows = [store.table(conn, "select memory_kb, vectors from tracestore.search_indexes(%s) where purpose = 'ann'", n)[0] for n in (1, 2, 3)]  # fmt: skip
+    assert {row["vectors"] for row in rows} == {len(ROWS)}
+    dimension, links = ROWS.shape[1], 200 + 48 * 16
+    assert [row["memory_kb"] for row in rows] == [
+        len(ROWS) * width // 1024 for width in (4 * dimension + links, 2 * dimension + links, 4 * dimension)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "storage"),
+    [(2000, "vector"), (2001, "halfvec"), (3072, "halfvec"), (4000, "halfvec"), (4001, None)],
+)
+def test_what_a_graph_holds_is_decided_when_the_index_is_configured(
+    dimension: int, storage: str | None
+) -> None:
+    if storage is None:
+        with pytest.raises(InputError, match="4001 dimensions cannot be indexed"):
+            AnnSettings.of("hnsw", dimension)
+        return
+    ann = AnnSettings.of("hnsw", dimension)
+    embedder = ArrayEmbedder(np.zeros((1, dimension), np.float32))
+    # It is a part of the manifest, and so of the version of what is built.
+    assert f'"type":"{storage}"' in vectors.settings(embedder, ann).manifest_header
+
+
+@pytest.mark.parametrize(
+    ("count", "dimension", "ann"),
+    [
+        (600, 2001, AnnSettings.of("hnsw", 2001)),
+        (1_200, 1024, AnnSettings("ivfflat", "halfvec", lists=40)),
+    ],
+)
+def test_half_precision_finds_and_full_precision_ranks(
+    conn: Connection, count: int, dimension: int, ann: AnnSettings
+) -> None:
+    # So near to one another that rounding to half precision changes their order.
+    rows = clustered(count, dimension, clusters=12, spread=0.05, seed=4)
+    embedder = ArrayEmbedder(rows)
+    store.publish(conn, "main", vectors.make(conn, "c", embedder, ann).build_id)
+    conn.execute("analyze")
+    for query in rows[::150]:
+        exact, found, only = (
+            store.search(conn, "main", query, embedder.recipe.recipe_id, 10, mode=mode)
+            for mode in ("exact", "auto", "ann")
+        )
+        assert found[0].dense_path == only[0].dense_path == ann.kind
+        answers = [[(hit.citation, hit.score) for hit in hits] for hits in (exact, found, only)]
+        assert answers[1] == answers[2] == answers[0]
 
 
 def test_the_commands_make_and_renew(dsn: str, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def store(module_dsn: str, module_conn: Connection) -> Store:
 def test_the_answers_are_those_of_an_ordinary_session(store: Store, setting: str) -> None:
     dsn, builds, expected = store
     with connect(dsn) as conn:
-        conn.execute("select public.vector_dims('[1]'::public.vector)")  # so that the settings of pgvector are there
+        # So that the settings of pgvector are there.
+        conn.execute("select public.vector_dims('[1]'::public.vector)")
         conn.execute(f"set {setting}".encode())
         assert answers(conn, builds) == expected
