@@ -132,7 +132,13 @@ def timed_build(conn: Connection) -> tuple[Seconds, BuildReport]:
     embedder = load_embedder("hash:256:a")
     settings = IndexSettings(embedder.recipe, ChunkConfig(max_words=WORDS), "english")
     store, writing = EmbeddingStage._store, run.writing
-    EmbeddingStage._store = timed(store, spent, "vectors and lexemes")  # type: ignore[method-assign]
+
+    def store_and_wait(stage: EmbeddingStage, rows: Any) -> None:
+        """Do alone what the server otherwise does while the next texts are chunked."""
+        store(stage, rows)
+        stage.settle()
+
+    EmbeddingStage._store = timed(store_and_wait, spent, "vectors and lexemes")  # type: ignore[method-assign]
     run.writing = timed_block(writing, spent, "last transaction")  # type: ignore[assignment]
     try:
         report = build(conn, "c", embedder, settings)

@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\bv(\d+)\b")
 class ArrayEmbedder:
     """Answers a text that names row ``v17`` with row 17 of ``rows``, shape ``(n, dimension)``; others with e1."""
 
-    batch_size = 4096
+    batch_size = 1024
 
     def __init__(self, rows: NDArray[np.float32], name: str = "array") -> None:
         self.rows = rows

@@ -18,15 +18,18 @@ begin
     insert into tracestore_data.document_version (
       doc_key, version_id, version_seq, content, content_sha256, char_count, media_type, effective_from, registered_at,
       source_uri, parser, pages, attributes)
-    select doc_key, coalesce(record ->> 'version_id', 'sha-' || left(encode(sha256(content), 'hex'), 12)), 1,
-      content, sha256(content), char_length(convert_from(content, 'UTF8')),
+    select doc_key, coalesce(record ->> 'version_id', 'sha-' || left(encode(content_sha256, 'hex'), 12)), 1,
+      content, content_sha256, char_length(convert_from(content, 'UTF8')),
       coalesce(record ->> 'media_type', 'text/markdown'),
       coalesce((record ->> 'effective_from')::timestamptz, registered), registered,
       record ->> 'source_uri', record ->> 'parser', nullif(record -> 'pages', 'null'),
       coalesce(nullif(record -> 'attributes', 'null'), '{}')
-    from rows from (unnest(doc_keys), unnest(makes_it), jsonb_array_elements(records), unnest(contents))
-      with ordinality as delivered (doc_key, makes_it, record, content, place)
-    where makes_it
+    from (
+      -- OFFSET 0: hashed once, for the column and for the label that is made of it.
+      select doc_key, record, content, sha256(content) as content_sha256, place
+      from rows from (unnest(doc_keys), unnest(makes_it), jsonb_array_elements(records), unnest(contents))
+        with ordinality as delivered (doc_key, makes_it, record, content, place)
+      where makes_it offset 0) made
     order by place
     returning doc_key, version_key, version_id, effective_from
   )

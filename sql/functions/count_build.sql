@@ -27,7 +27,10 @@ begin
        select count(*) as chunks, count(*) filter (where c.content_key is null) as not_embeddable,
          count(*) filter (where c.split) as split, count(*) filter (where e.truncated) as truncated
        from tracestore_data.chunk c
-       left join tracestore_data.embedding e on e.index_id = %1$s and e.content_key = c.content_key and e.truncated
+       -- OFFSET 0: they are almost always none. Without statistics, as in a first build, each chunk would look for its own.
+       left join (
+         select e.content_key, e.truncated from tracestore_data.embedding e where e.index_id = %1$s and e.truncated offset 0) e
+         using (content_key)
        where c.index_id = %1$s and c.removed_build is null) c', made.index_id)
   into v_counts;
   return v_counts;

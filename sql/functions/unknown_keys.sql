@@ -41,3 +41,23 @@ end
 $$;
 comment on function tracestore.known_vectors(bigint, bytea[]) is
   'Vectors that other indexes of the same recipe have for these content keys: no model call is needed.';
+
+create function tracestore.knows_vectors(index_id bigint)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_known boolean;
+begin
+  execute format('select exists (select from tracestore_data.embedding e where e.index_id = %s)', index_id) into v_known;
+  return v_known or exists (
+    select from tracestore_data.retrieval_index i
+    join tracestore_data.retrieval_index other on other.recipe_key = i.recipe_key and other.index_id <> i.index_id
+    where i.index_id = knows_vectors.index_id);
+end
+$$;
+comment on function tracestore.knows_vectors(bigint) is
+  'Whether an index has any vector or its recipe another index: where neither is so, no content key needs to be looked up.';

@@ -32,9 +32,13 @@ class Lease:
         self._length = length
         self._renewed = time.monotonic()
 
-    def keep(self) -> None:
-        """Renew the lease when a quarter of it has passed; ConflictError if somebody took it over."""
+    def keep(self, free: Callable[[], None] = lambda: None) -> None:
+        """Renew the lease when a quarter of it has passed; ConflictError if somebody took it over.
+
+        ``free`` frees the connection first, where it may be in use.
+        """
         if time.monotonic() - self._renewed > self._length.total_seconds() / 4:
+            free()
             with driver_errors():
                 self._conn.execute(
                     "select tracestore.renew_lease(%s, %s, %s)", [self.build_id, self.token, self._length]

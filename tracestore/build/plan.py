@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tracestore.build.claims import Text
@@ -10,7 +10,7 @@ from tracestore.build.lease import Lease
 from tracestore.chunking import CHUNKER_VERSION
 from tracestore.db import Connection
 
-_TEXTS_A_GROUP = 256
+_TEXTS_A_GROUP = 1024
 _CHARACTERS_A_GROUP = 4_000_000
 
 
@@ -38,9 +38,15 @@ def plan(conn: Connection, index_id: int, lease: Lease) -> list[Change]:
     return [Change(*row) for row in rows]
 
 
-def texts_of(conn: Connection, added: Sequence[Change]) -> Iterator[list[Text]]:
-    """Yield the texts group by group; one erased since the plan was made has nothing to chunk and is left out."""
+def texts_of(
+    conn: Connection, added: Sequence[Change], free: Callable[[], None] = lambda: None
+) -> Iterator[list[Text]]:
+    """Yield the texts group by group; one erased since the plan was made has nothing to chunk and is left out.
+
+    ``free`` frees the connection before each group, where it may be in use.
+    """
     for keys in _groups(added):
+        free()
         rows = conn.execute("select * from tracestore.texts_of(%s)", [keys], binary=True)
         yield [
             Text(key, doc_id, media, content)

@@ -28,6 +28,9 @@ from tracestore.recipes import PROBE_TEXT, check_probe, probe_vector
 
 Item = TypeVar("Item")
 
+_KEYS_AT_ONCE = 1024
+"""How many texts the embedder waits for: the server stores what it answered while the next ones are chunked."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
@@ -163,10 +166,12 @@ def _make(
     changes: Sequence[Change],
 ) -> None:
     added = [change for change in changes if change.action == "add"]
-    stage = EmbeddingStage(
-        conn, index_id, embedder, on_truncation=options.on_truncation, after_batch=lease.keep
-    )
-    with Spool() as spool:
+    with (
+        Spool() as spool,
+        EmbeddingStage(
+            conn, index_id, embedder, on_truncation=options.on_truncation, after_batch=lease.keep
+        ) as stage,
+    ):
         with chunker(settings.chunking, embedder, options.workers) as chunk:
             _chunk_and_embed(conn, added, chunk, stage, spool, options.progress, lease)
         stage.finish()
@@ -187,16 +192,20 @@ def _chunk_and_embed(
     lease: Lease,
 ) -> None:
     done = 0
+    wanted: list[tuple[bytes, str]] = []
     # One group ahead: workers chunk the next texts while these are embedded.
-    for texts, answers in _one_ahead((texts, chunk(texts)) for texts in texts_of(conn, added)):
-        wanted: list[tuple[bytes, str]] = []
+    for texts, answers in _one_ahead((texts, chunk(texts)) for texts in texts_of(conn, added, stage.settle)):
         for text, claims in zip(texts, answers, strict=True):
             spool.write(text.version_key, claims)
             wanted.extend((claim.content_key, claim.embedded_text) for claim in claims)
             done += 1
             progress("chunk", done, len(added))
-            lease.keep()
+            lease.keep(stage.settle)
+            if len(wanted) >= _KEYS_AT_ONCE:
+                stage.need(wanted)
+                wanted = []
         stage.need(wanted)
+        wanted = []
 
 
 def _one_ahead(items: Iterator[Item]) -> Iterator[Item]:
