@@ -158,6 +158,37 @@ def test_what_was_withdrawn_nearby_hides_nothing_behind_it(lab: Lab) -> None:
             store.restore(lab.conn, "c", f"doc-{number:07}")
 
 
+@pytest.mark.parametrize("kind", ["hnsw", "ivfflat"])
+def test_thirty_that_are_equally_near_come_in_one_order(
+    conn: Connection, kind: Literal["hnsw", "ivfflat"]
+) -> None:
+    rows = clustered(4_000, 256, clusters=40, spread=0.8, seed=12)
+    twins = range(5, 4_000, 133)[:30]
+    rows[twins] = rows[5]
+    embedder = ArrayEmbedder(rows)
+    ann = AnnSettings(kind, lists=30 if kind == "ivfflat" else None)
+    store.publish(conn, "main", vectors.make(conn, "c", embedder, ann).build_id)
+    conn.execute("analyze")
+    right = [f"doc-{row // 10:07}" for row in twins]
+    paths, hybrid = set(), []
+    for run in range(3):
+        # Another place on the disk and in the graph, for a twin and for others.
+        conn.execute(
+            "update tracestore_data.embedding set live = live where get_byte(content_key, 0) %% 16 = %s", [run]
+        )
+        for mode, k in ((mode, k) for mode in ("exact", "auto", "ann") for k in (3, 10, 30)):
+            found = store.search(conn, "main", rows[5], embedder.recipe.recipe_id, k, mode=mode)
+            assert [hit.doc_id for hit in found] == right[:k], (mode, k, run)
+            paths.add(found[0].dense_path)
+            both = store.search(
+                conn, "main", rows[5], embedder.recipe.recipe_id, 20, mode=mode, query_text="part v138 v271"
+            )
+            hybrid.append([(hit.citation, hit.score, hit.dense_rank, hit.lexical_rank) for hit in both])
+    assert paths == {"exact", kind}
+    assert all(each == hybrid[0] for each in hybrid)
+    assert [row[2:] for row in hybrid[0][:2]] == [(2, 1), (3, 2)]
+
+
 def test_the_order_of_the_index_survives_the_joins_of_a_small_store(conn: Connection) -> None:
     # With so few versions, and statistics of them, a plan that began with the versions looked cheapest.
     embedder = ArrayEmbedder(clustered(1_500, 128, clusters=40, spread=0.8, seed=4))
