@@ -23,7 +23,8 @@ begin
   end if;
   if length(v_text) > 500 then
     -- to_tsvector drops a word of more than 2,046 bytes, and takes 12 s for one of 50,000 characters of `a_a_a_`.
-    if v_text ~ E'\\S{250}\\S{251}' then
+    -- What ordinary text lacks is asked first: 8 us for 1,300 characters, where the second takes 28 and to_tsvector 130.
+    if v_text ~ E'\\S{50}' and v_text ~ E'\\S{250}\\S{251}' then
       v_text := regexp_replace(v_text, E'(\\S{250}\\S{250})', E'\\1 ', 'g');
     end if;
     if length(v_text) > 50000 then

@@ -137,9 +137,18 @@ def plan_truncation(embedder: Embedder, texts: Sequence[str], *, kind: Kind = "p
 
 def unit_vectors(raw: NDArray[np.floating]) -> list[Vector | None]:
     """Scale finite rows to length 1, computed in float64; ``None`` for a row without a direction."""
-    wide = raw.astype(np.float64)
-    # a row at a time along contiguous memory: the same sum whatever the batch
-    lengths = np.sqrt(np.add.reduce(wide * wide, axis=1))
+    return _scaled(*_measured(raw))
+
+
+def _measured(raw: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows in float64, and their lengths."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = raw.astype(np.float64)
+        # a row at a time along contiguous memory: the same sum whatever the batch
+        return wide, np.sqrt(np.add.reduce(wide * wide, axis=1))
+
+
+def _scaled(wide: NDArray[np.float64], lengths: NDArray[np.float64]) -> list[Vector | None]:
     short = lengths < SHORTEST
     units = (wide / np.where(short, 1.0, lengths)[:, None]).astype(np.float32)
     return [None if zero else row for zero, row in zip(short, units, strict=True)]
@@ -191,17 +200,15 @@ def _checked(
             texts,
             positions,
         )
-    _refuse_bad_numbers(name, answer, texts, positions)
-    return unit_vectors(answer)
+    wide, lengths = _measured(answer)
+    _refuse_bad_numbers(name, lengths, texts, positions)
+    return _scaled(wide, lengths)
 
 
 def _refuse_bad_numbers(
-    name: str, answer: NDArray[np.floating], texts: Sequence[str], positions: Sequence[int]
+    name: str, lengths: NDArray[np.float64], texts: Sequence[str], positions: Sequence[int]
 ) -> None:
     """Refuse NaN, infinity and lengths that overflow when squared in float32."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        wide = answer.astype(np.float64)
-        lengths = np.sqrt(np.add.reduce(wide * wide, axis=1))
     # `not (length <= limit)` and not `length > limit`: NaN compares false with everything
     bad = np.flatnonzero(~(lengths <= LONGEST)).tolist()
     if bad:
