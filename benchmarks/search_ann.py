@@ -2,8 +2,9 @@
 
     python -m benchmarks.search_ann [--dsn DSN] [--rows 100000] [--dimension 256] [--queries 100] [--rounds 5] [--k 10]
 
-All as owner of the tables, prepared, binary, at the same `ef_search`, in turns in an order drawn anew for each
-question; medians of the rounds' medians. What is written by hand has its plan kept (`plan_cache_mode =
+All as owner of the tables, prepared, binary, at the same `ef_search`, each over a connection of its own: all questions
+in one way after the other, in an order drawn anew for each round, as a service asks that does one thing; medians of the
+rounds' medians. What is written by hand has its plan kept (`plan_cache_mode =
 force_generic_plan`) and knows k: of the ways to prepare it this was the quickest, twice as quick as with neither.
 
 by hand      one statement that returns the same columns from the same tables (search_by_hand.sql), which knows index
@@ -19,8 +20,9 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ from tracestore import db
 from tracestore.types import Hit
 
 SEED = 20260304
+DEFAULT_EF_SEARCH = 100
+"""Of mode ann for ten hits: asked as most ask, without options."""
 BY_HAND = Path(__file__).with_name("search_by_hand.sql")
 
 KEYS_ONLY = (
@@ -55,15 +59,15 @@ ITERATIVE = (
 )
 SEARCH = "select * from tracestore.search(%(alias)s, %(query)s, %(recipe)s, %(k)s, mode => {mode}, filter => %(filter)s, options => {options})"
 
-SPAN = [field.name for field in fields(Hit)].index("span_sha256")
+SPAN = [column.name for column in fields(Hit)].index("span_sha256")
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
     """A way to ask: what is timed, what is set before, and the hash of the span that a row stands for."""
 
-    ask: Callable[[Any, list[str]], Sequence[Any]]
-    iterative_scan: str = "off"
+    ask: Callable[[db.Connection, Any, list[str]], Sequence[Any]]
+    settings: Mapping[str, Any] = field(default_factory=dict)
     span: Callable[[Any], str] = itemgetter(SPAN)
 
 
@@ -86,13 +90,13 @@ def main() -> None:
         ours.load(ours.prepare(range(options.rows), made[: options.rows]))
         with db.connect(place) as conn:
             conn.execute("vacuum analyze")
-            with db.connect(place) as hand:
-                Measurement(conn, hand, ours.recipe_id, made, options).run_as_owner()
+            measurement = Measurement(conn, place, ours.recipe_id, made, options)
+            measurement.run_as_owner()
             reader = make_conninfo(place, options="-c role=tracestore_reader")
             if conn.execute("select to_regrole('tracestore_reader')").fetchone() != (None,):
                 print("\nas a reader, under row-level security\n")
-                with db.connect(reader) as conn_of_reader, db.connect(reader) as hand:
-                    Measurement(conn_of_reader, hand, ours.recipe_id, made, options).run_as_reader()
+                measurement.dsn = reader
+                measurement.run_as_reader()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +112,9 @@ class Measurement:
     """The questions, and the ways to ask them."""
 
     def __init__(
-        self, conn: db.Connection, hand: db.Connection, recipe_id: str, made: Any, options: argparse.Namespace
+        self, conn: db.Connection, dsn: str, recipe_id: str, made: Any, options: argparse.Namespace
     ) -> None:
-        self.conn, self.hand, self.options = conn, hand, options
+        self.conn, self.dsn, self.options = conn, dsn, options
         self.vectors, self.queries = made[: options.rows], made[options.rows :]
         row = conn.execute(
             "select index_id, build_id, index_version, collection from tracestore.builds order by build_id desc limit 1"
@@ -119,8 +123,6 @@ class Measurement:
         self.names = dict(zip(("index_id", "build_id", "index_version", "collection"), row, strict=True))
         self.names |= {"dimension": options.dimension, "k": options.k}
         self.fixed = {"k": options.k, "alias": NAME, "recipe": recipe_id}
-        hand.execute(sql.SQL("set hnsw.ef_search = {}").format(sql.Literal(options.ef_search)))
-        hand.execute("set plan_cache_mode = force_generic_plan")
 
     def run_as_owner(self) -> None:
         """Measure and print both tables."""
@@ -154,7 +156,12 @@ class Measurement:
         """Return the ways that give the same rows and columns."""
         return {
             "by hand, the same columns": self.by_hand(BY_HAND.read_text("utf-8")),
-            "ann": self.search("ann", {"ef_search": self.options.ef_search}),
+            "ann": self.search(
+                "ann",
+                None
+                if self.options.ef_search == DEFAULT_EF_SEARCH
+                else {"ef_search": self.options.ef_search},
+            ),
             "auto": self.search("auto", None),
             "exact": self.search("exact", None),
         }
@@ -164,43 +171,48 @@ class Measurement:
     ) -> Way:
         """Return a prepared statement on the tables."""
         names = {name: sql.Literal(value) for name, value in self.names.items()}
-        statement = sql.SQL(text).format(**names)  # type: ignore[arg-type]
+        statement = sql.SQL(text).format(**names)
 
-        def ask(query: Any, buckets: list[str]) -> Sequence[Any]:
+        def ask(conn: db.Connection, query: Any, buckets: list[str]) -> Sequence[Any]:
             values = {"query": query, "buckets": buckets}
-            return self.hand.execute(statement, values, prepare=True, binary=True).fetchall()
+            return conn.execute(statement, values, prepare=True, binary=True).fetchall()
 
-        return Way(ask, iterative_scan, span)
+        settings = {
+            "hnsw.iterative_scan": iterative_scan,
+            "hnsw.ef_search": self.options.ef_search,
+            "plan_cache_mode": "force_generic_plan",
+        }
+        return Way(ask, settings, span)
 
     def search(self, mode: str, settings: Mapping[str, int] | None) -> Way:
         """Return ``tracestore.search`` in a mode."""
         wanted = None if settings is None else Jsonb(settings)
         statement = sql.SQL(SEARCH).format(mode=sql.Literal(mode), options=sql.Literal(wanted))
 
-        def ask(query: Any, buckets: list[str]) -> Sequence[Any]:
+        def ask(conn: db.Connection, query: Any, buckets: list[str]) -> Sequence[Any]:
             values = {**self.fixed, "query": query, "filter": Jsonb({"class": buckets}) if buckets else None}
-            return self.conn.execute(statement, values, prepare=True, binary=True).fetchall()
+            return conn.execute(statement, values, prepare=True, binary=True).fetchall()
 
         return Way(ask)
 
     def measure(self, ways: Mapping[str, Way], *, filtered: bool) -> dict[str, Measured]:
-        """Ask every question in every way, in turns; the first round warms up."""
+        """Ask all questions in every way, in turns; the first round warms up."""
         draw = np.random.default_rng(SEED)
         medians: dict[str, list[float]] = {name: [] for name in ways}
         found: dict[str, list[set[str]]] = {name: [] for name in ways}
-        for _ in range(self.options.rounds + 1):
-            times: dict[str, list[float]] = {name: [] for name in ways}
-            for query in self.queries:
-                buckets = [f"bucket-{draw.integers(peer_rows.BUCKETS)}"] if filtered else []
+        with self.connections(ways) as conns:
+            for _ in range(self.options.rounds + 1):
+                asked = [
+                    [f"bucket-{draw.integers(peer_rows.BUCKETS)}"] if filtered else [] for _ in self.queries
+                ]
                 for name in draw.permutation(list(ways)):
-                    way = ways[name]
-                    self.hand.execute(f"set hnsw.iterative_scan = {way.iterative_scan}".encode())
-                    started = time.perf_counter()
-                    rows = way.ask(query, buckets)
-                    times[name].append((time.perf_counter() - started) * 1000)
-                    found[name].append(set(map(way.span, rows)))
-            for name, ms in times.items():
-                medians[name].append(statistics.median(ms))
+                    times = []
+                    for query, buckets in zip(self.queries, asked, strict=True):
+                        started = time.perf_counter()
+                        rows = ways[name].ask(conns[name], query, buckets)
+                        times.append((time.perf_counter() - started) * 1000)
+                        found[name].append(set(map(ways[name].span, rows)))
+                    medians[name].append(statistics.median(times))
         return {
             name: Measured(
                 statistics.median(medians[name][1:]),
@@ -210,6 +222,16 @@ class Measurement:
             )
             for name in ways
         }
+
+    @contextmanager
+    def connections(self, ways: Mapping[str, Way]) -> Iterator[dict[str, db.Connection]]:
+        """Yield a connection for each way: none finds in its caches what another has just looked for."""
+        with ExitStack() as stack:
+            conns = {name: stack.enter_context(db.connect(self.dsn)) for name in ways}
+            for name, way in ways.items():
+                for setting, value in way.settings.items():
+                    conns[name].execute("select set_config(%s, %s, false)", [setting, str(value)])
+            yield conns
 
     def print_table(self, ways: Mapping[str, Way], *, ours: str, filtered: bool) -> None:
         """Print medians, recall against exact search, and what ours takes in relation."""

@@ -95,7 +95,8 @@ class Member:
 class ServedBuild:
     """The build that answers a search and the recipe its queries need.
 
-    ``policies`` are what its collection does with two revisions of a family, None: nothing.
+    ``policies`` are what its collection does with two revisions of a family, None: nothing. ``graph`` is its
+    approximate index: hnsw, ivfflat, ``to be made``, or None for none.
     """
 
     build_id: int
@@ -107,6 +108,7 @@ class ServedBuild:
     collection: str
     alias_event_id: int | None
     policies: dict[str, Any] | None
+    graph: str | None
 
 
 @dataclass(frozen=True, slots=True)

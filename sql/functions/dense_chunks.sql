@@ -91,32 +91,48 @@ $$;
 comment on function tracestore.whole_answer(tracestore.ann_result, integer, integer) is
   'The nearest of what an approximate scan found, or null when it did not see enough members, at least match_count, to answer.';
 
-create function tracestore.graph_kind(served tracestore.served_build, mode text)
-returns text
+create function tracestore.refuse_ann(index_id bigint, graph text)
+returns void
 language plpgsql
 stable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_kind text;
 begin
-  select i.settings_json #>> '{ann,kind}' into v_kind from tracestore_data.retrieval_index i where i.index_id = served.index_id;
-  if v_kind is not null and exists (
-    select from pg_index x
-    where x.indexrelid = to_regclass('tracestore_data.embedding_' || served.index_id || '_ann') and x.indisvalid) then
-    return v_kind;
-  end if;
-  if mode = 'ann' then
-    raise exception using errcode = 'TS009', message = format('index %s has no approximate index', served.index_id),
-      detail = case when v_kind is null then 'its settings ask for none' else 'it is still to be made' end,
-      hint = case when v_kind is null then 'Build with --ann hnsw, or use mode auto or exact.' else 'tracestore reindex makes it; use mode auto or exact.' end;
-  end if;
-  return case when v_kind is not null then 'to be made' end;
+  raise exception using errcode = 'TS009', message = format('index %s has no approximate index', index_id),
+    detail = case when graph is null then 'its settings ask for none' else 'it is still to be made' end,
+    hint = case when graph is null then 'Build with --ann hnsw, or use mode auto or exact.' else 'tracestore reindex makes it; use mode auto or exact.' end;
 end
 $$;
-comment on function tracestore.graph_kind(tracestore.served_build, text) is
-  'The approximate index that a build can be searched with: hnsw or ivfflat, to be made, or null for none; mode ann needs one.';
+comment on function tracestore.refuse_ann(bigint, text) is 'An error for mode ann of a build without a usable approximate index.';
+
+create function tracestore.ann_most(index_id bigint, kind text)
+returns integer
+language sql
+stable
+parallel safe
+return case kind when 'hnsw' then 1000 else tracestore.lists_of(index_id) end;
+comment on function tracestore.ann_most(bigint, text) is 'All the ef_search or probes there are.';
+
+create function tracestore.ann_effort(kind text, match_count integer, options tracestore.search_options, most integer)
+returns integer
+language sql
+immutable
+parallel safe
+-- Here and in ann_path an expression, which is inlined: on the way to the graph each call of a function counts.
+return least(most, case kind
+  when 'hnsw' then coalesce((options).ef_search, greatest(100, 2 * match_count))
+  else coalesce((options).probes, ceil(sqrt(most))::integer) end);
+comment on function tracestore.ann_effort(text, integer, tracestore.search_options, integer) is
+  'The ef_search or probes that mode ann looks with first.';
+
+create function tracestore.ann_path(kind text, effort integer)
+returns text
+language sql
+immutable
+parallel safe
+return kind || case kind when 'hnsw' then ' ef_search ' else ' probes ' end || effort;
+comment on function tracestore.ann_path(text, integer) is 'How mode ann names what it did.';
 
 create function tracestore.ann_only_chunks(
   served tracestore.served_build, kind text, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter,
@@ -129,20 +145,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_near tracestore.near_chunk[];
+  v_most constant integer := tracestore.ann_most(served.index_id, kind);
   v_effort integer;
-  v_most integer := 1000;
 begin
-  if kind = 'ivfflat' then
-    v_most := tracestore.lists_of(served.index_id);
-  end if;
-  v_effort := least(v_most, case kind
-    when 'hnsw' then coalesce(options.ef_search, greatest(100, 2 * match_count))
-    else coalesce(options.probes, ceil(sqrt(v_most))::integer) end);
-  foreach v_effort in array array[v_effort, v_most] loop
+  foreach v_effort in array array[tracestore.ann_effort(kind, match_count, options, v_most), v_most] loop
     v_near := tracestore.whole_answer(
       tracestore.ann_scan(served, kind, unit_query, match_count, wanted, v_effort, null), match_count, match_count);
     if v_near is not null then
-      return row(v_near, kind, concat(kind, case kind when 'hnsw' then ' ef_search ' else ' probes ' end, v_effort))::tracestore.dense_result;
+      return row(v_near, kind, tracestore.ann_path(kind, v_effort))::tracestore.dense_result;
     end if;
     perform tracestore.check_time(options.max_ms);
   end loop;
@@ -197,7 +207,7 @@ begin
     if cardinality(wanted.doc_id) <= 100 or 2 * v_effort > v_highest then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
     end if;
-    v_most := greatest(50, match_count);
+    v_most := greatest(25, match_count);
     v_scanned := tracestore.ann_scan(served, kind, unit_query, v_enough, wanted, case kind when 'hnsw' then least(v_most, v_highest) else 1 end, v_most);
     if cardinality(v_scanned.near) = 0 then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
@@ -207,7 +217,7 @@ begin
     if kind = 'ivfflat' then
       v_effort := coalesce(options.probes, ceil(1.5 * sqrt(v_lists * v_count / v_share / 10))::integer);
     else
-      -- Of fifty it is an estimate: what comes near to enough is worth the look, at a tenth of an exact search of so many.
+      -- Of so few it is an estimate: what comes near to enough is worth the look, at a tenth of an exact search of so many.
       v_effort := greatest(v_effort, least(case when v_share >= 0.05 then v_highest / 2 else v_highest end, 1.2 * v_enough / v_share));
     end if;
   end if;
@@ -246,6 +256,42 @@ $$;
 comment on function tracestore.auto_chunks(tracestore.served_build, text, @vector@.vector, integer, tracestore.search_filter, tracestore.search_options) is
   'Internal to dense_chunks: mode auto of a build with an approximate index. By that where two looks agree, or exactly where that is quicker, the index does not give enough, or does not agree with itself.';
 
+create function tracestore.begin_scans()
+returns text[]
+language plpgsql
+stable
+parallel unsafe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_before constant text[] := array[
+    current_setting('hnsw.ef_search'), current_setting('hnsw.iterative_scan'),
+    current_setting('ivfflat.probes'), current_setting('ivfflat.iterative_scan')];
+begin
+  -- An iterative scan returns enough rows whatever it missed; too few are the sign to look on.
+  perform set_config('hnsw.iterative_scan', 'off', true), set_config('ivfflat.iterative_scan', 'off', true);
+  return v_before;
+end
+$$;
+comment on function tracestore.begin_scans() is
+  'Makes the settings of pgvector those of our scans; returns what they were, for end_scans. Each scan sets its effort.';
+
+create function tracestore.end_scans(before text[])
+returns void
+language plpgsql
+stable
+parallel unsafe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Put back here; after an error the transaction, or the block that catches it, does. Not by SET in the function's
+  -- head: a role that is no superuser cannot restore a dump with such a function before the library is loaded.
+  perform set_config('hnsw.ef_search', before[1], true), set_config('hnsw.iterative_scan', before[2], true),
+    set_config('ivfflat.probes', before[3], true), set_config('ivfflat.iterative_scan', before[4], true);
+end
+$$;
+comment on function tracestore.end_scans(text[]) is 'Puts the settings of pgvector back as they were before begin_scans.';
+
 create function tracestore.dense_chunks(
   served tracestore.served_build, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter,
   mode text, as_of boolean, options tracestore.search_options)
@@ -256,27 +302,23 @@ parallel unsafe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings constant text[] := array['hnsw.ef_search', 'hnsw.iterative_scan', 'ivfflat.probes', 'ivfflat.iterative_scan'];
-  v_kind text;
   v_before text[];
   v_result tracestore.dense_result;
 begin
   if mode = 'exact' or (mode = 'auto' and as_of) then
     return tracestore.exact_chunks(served, unit_query, match_count, wanted, null);
   end if;
-  v_kind := tracestore.graph_kind(served, mode);
-  if v_kind is null or v_kind = 'to be made' then
-    return tracestore.exact_chunks(served, unit_query, match_count, wanted, case when v_kind is not null then 'no graph yet' end);
+  if served.graph is null or served.graph = 'to be made' then
+    if mode = 'ann' then
+      perform tracestore.refuse_ann(served.index_id, served.graph);
+    end if;
+    return tracestore.exact_chunks(served, unit_query, match_count, wanted, case when served.graph is not null then 'no graph yet' end);
   end if;
-  -- Put back here; after an error the transaction, or the block that catches it, does. Not by SET in the function's
-  -- head: a role that is no superuser cannot restore a dump with such a function before the library is loaded.
-  v_before := array[current_setting(v_settings[1]), current_setting(v_settings[2]), current_setting(v_settings[3]), current_setting(v_settings[4])];
-  -- An iterative scan returns enough rows whatever it missed; too few are the sign to look on.
-  perform set_config(v_settings[2], 'off', true), set_config(v_settings[4], 'off', true);
+  v_before := tracestore.begin_scans();
   v_result := case mode
-    when 'ann' then tracestore.ann_only_chunks(served, v_kind, unit_query, match_count, wanted, options)
-    else tracestore.auto_chunks(served, v_kind, unit_query, match_count, wanted, options) end;
-  perform set_config(v_settings[place], v_before[place], true) from generate_series(1, 4) as place;
+    when 'ann' then tracestore.ann_only_chunks(served, served.graph, unit_query, match_count, wanted, options)
+    else tracestore.auto_chunks(served, served.graph, unit_query, match_count, wanted, options) end;
+  perform tracestore.end_scans(v_before);
   return v_result;
 end
 $$;

@@ -1,4 +1,21 @@
 -- requires: near_chunk, ranked_chunk, search_options
+create function tracestore.with_weights(options tracestore.search_options)
+returns tracestore.search_options
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  options.rrf_k := coalesce(options.rrf_k, 2);
+  options.dense_weight := coalesce(options.dense_weight, 1);
+  options.lexical_weight := coalesce(options.lexical_weight, 2);
+  return options;
+end
+$$;
+comment on function tracestore.with_weights(tracestore.search_options) is
+  'The options that fuse two legs, with the defaults where nothing was asked.';
+
 create function tracestore.fuse_legs(
   dense tracestore.near_chunk[], lexical tracestore.near_chunk[], match_count integer, options tracestore.search_options)
 returns tracestore.ranked_chunk[]
@@ -13,8 +30,8 @@ begin atomic
   with fused as (
     select version_key, ordinal, added_build,
       round(
-        (coalesce(coalesce(options.dense_weight, 1) / (coalesce(options.rrf_k, 2) + d.place), 0)
-         + coalesce(coalesce(options.lexical_weight, 2) / (coalesce(options.rrf_k, 2) + l.place), 0))::numeric, 12) as score,
+        (coalesce(options.dense_weight / (options.rrf_k + d.place), 0)
+         + coalesce(options.lexical_weight / (options.rrf_k + l.place), 0))::numeric, 12) as score,
       d.place::integer as dense_rank, l.place::integer as lexical_rank
     from unnest(dense) with ordinality as d (version_key, ordinal, added_build, distance_key, place)
     full join unnest(lexical) with ordinality as l (version_key, ordinal, added_build, distance_key, place)
@@ -32,4 +49,4 @@ begin atomic
   where place <= match_count;
 end;
 comment on function tracestore.fuse_legs(tracestore.near_chunk[], tracestore.near_chunk[], integer, tracestore.search_options) is
-  'Reciprocal rank fusion of the two legs, in total order; a chunk keeps its rank in each leg that found it.';
+  'Reciprocal rank fusion of the two legs, in total order, with options of with_weights; a chunk keeps its rank in each leg that found it.';

@@ -2,6 +2,7 @@ create function tracestore.page_of(pages jsonb, char_position bigint)
 returns text
 language sql
 immutable
+strict
 parallel safe
 begin atomic
   select entry ->> 1

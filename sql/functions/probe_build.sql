@@ -26,7 +26,9 @@ declare
   v_probed tracestore.probed;
   v_started timestamptz;
 begin
-  perform tracestore.check_query(v_served, query_embedding);
+  if tracestore.is_comparable(query_embedding, v_served.dimension) is not true then
+    perform tracestore.refuse_query(v_served, query_embedding);
+  end if;
   v_started := clock_timestamp();
   -- Not through search: it answers a build by number exactly, and what is to be measured is how an alias would.
   v_dense := tracestore.dense_chunks(v_served, @vector@.l2_normalize(query_embedding), match_count, v_wanted, mode, false, null);
@@ -51,30 +53,28 @@ set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
-  v_settings constant text[] := array['hnsw.ef_search', 'hnsw.iterative_scan', 'ivfflat.probes', 'ivfflat.iterative_scan'];
   v_before text[];
   v_served tracestore.served_build := tracestore.build_to_probe(build_id);
   v_wanted tracestore.search_filter := tracestore.parse_filter(filter);
   v_unit @vector@.vector;
-  v_kind text;
   v_type text;
   v_near tracestore.near_chunk[];
   v_plan jsonb;
   v_probed tracestore.probed;
   v_started timestamptz;
 begin
-  perform tracestore.check_query(v_served, query_embedding);
-  v_unit := @vector@.l2_normalize(query_embedding);
-  select i.settings_json #>> '{ann,kind}', i.settings_json #>> '{ann,type}' into v_kind, v_type
-  from tracestore_data.retrieval_index i where i.index_id = v_served.index_id;
-  if tracestore.index_is_valid('embedding_' || v_served.index_id || '_ann') is not true then
-    raise exception using errcode = 'TS009', message = format('index %s has no approximate index', v_served.index_id),
-      hint = 'Build with --ann hnsw, or reindex.';
+  if tracestore.is_comparable(query_embedding, v_served.dimension) is not true then
+    perform tracestore.refuse_query(v_served, query_embedding);
   end if;
-  v_before := array(select current_setting(name) from unnest(v_settings) as name);
-  perform set_config(v_settings[2], 'off', true), set_config(v_settings[4], 'off', true);
+  v_unit := @vector@.l2_normalize(query_embedding);
+  if v_served.graph is null or v_served.graph = 'to be made' then
+    perform tracestore.refuse_ann(v_served.index_id, v_served.graph);
+  end if;
+  select i.settings_json #>> '{ann,type}' into v_type
+  from tracestore_data.retrieval_index i where i.index_id = v_served.index_id;
+  v_before := tracestore.begin_scans();
   v_started := clock_timestamp();
-  v_near := (tracestore.ann_scan(v_served, v_kind, v_unit, match_count, v_wanted, effort, null)).near;
+  v_near := (tracestore.ann_scan(v_served, v_served.graph, v_unit, match_count, v_wanted, effort, null)).near;
   v_probed.ms := 1000 * extract(epoch from clock_timestamp() - v_started);
   -- Without a limit the scan gives all it found: with IVFFlat every live row of the lists.
   execute format(
@@ -83,14 +83,14 @@ begin
      order by (e.vec::@vector@.%2$s(%3$s)) operator(@vector@.<#>) ($1::@vector@.%2$s(%3$s))',
     v_served.index_id, v_type, v_served.dimension)
   into v_plan using v_unit;
-  perform set_config(v_settings[place], v_before[place], true) from generate_series(1, 4) as place;
+  perform tracestore.end_scans(v_before);
   v_plan := jsonb_path_query_first(v_plan, '$.** ? (@."Node Type" == "Index Scan")');
   v_probed.candidates := (v_plan ->> 'Actual Rows')::numeric;
   v_probed.pages := (v_plan ->> 'Shared Hit Blocks')::bigint + (v_plan ->> 'Shared Read Blocks')::bigint;
   v_probed.distances := array(select n.distance_key from unnest(v_near) n limit match_count);
   v_probed.passages := array(select n.version_key || ':' || n.ordinal from unnest(v_near) n limit match_count);
-  v_probed.dense_path := v_kind;
-  v_probed.path := v_kind || ' ' || effort;
+  v_probed.dense_path := v_served.graph;
+  v_probed.path := v_served.graph || ' ' || effort;
   return v_probed;
 end
 $$;

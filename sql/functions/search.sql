@@ -1,32 +1,4 @@
--- requires: hit, served_build_at, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of, settle_conflicts, rerank_recent
-create function tracestore.check_query(served tracestore.served_build, query_embedding @vector@.vector)
-returns void
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_norm double precision;
-begin
-  if query_embedding is null then
-    raise exception using errcode = 'TS001', message = 'query_embedding is null', hint = 'Embed the query first.';
-  end if;
-  if @vector@.vector_dims(query_embedding) <> served.dimension then
-    raise exception using errcode = 'TS002',
-      message = format('the query has %s dimensions, recipe %L has %s', @vector@.vector_dims(query_embedding),
-        served.recipe_id, served.dimension),
-      hint = 'Embed the query with the recipe of the index.';
-  end if;
-  v_norm := @vector@.vector_norm(query_embedding);
-  if v_norm = 0 or v_norm = 'Infinity' then
-    raise exception using errcode = 'TS001', message = 'the query vector has no direction',
-      hint = 'The text of the query has nothing the recipe can embed.';
-  end if;
-end
-$$;
-comment on function tracestore.check_query(tracestore.served_build, @vector@.vector) is 'Refuses a vector that cannot be compared with those of a build.';
-
+-- requires: hit, ann_hits, served_build_at, refuse_query, search_filter, dense_chunks, fuse_legs, lexical_chunks, contexts_of, settle_conflicts, rerank_recent
 create function tracestore.search(
   index_alias text,
   query_embedding @vector@.vector,
@@ -52,6 +24,8 @@ declare
   v_lexical tracestore.near_chunk[];
   v_found tracestore.ranked_chunk[];
   v_contexts tracestore.passage_context[];
+  v_settings jsonb;
+  v_hits tracestore.hit[];
   v_candidates integer := match_count;
   v_policies jsonb;
   v_terms jsonb;
@@ -89,8 +63,25 @@ begin
       v_candidates := greatest(match_count, coalesce(v_options.candidates, 100));
     end if;
   end if;
-  if mode <> 'lexical' then
-    perform tracestore.check_query(v_served, query_embedding);
+  if mode <> 'lexical' and tracestore.is_comparable(query_embedding, v_served.dimension) is not true then
+    perform tracestore.refuse_query(v_served, query_embedding);
+  end if;
+  v_settings := jsonb_strip_nulls(jsonb_build_object(
+    'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
+    'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'options', options));
+  -- The graph gives no more than a thousand.
+  if mode = 'ann' and match_count <= 1000 and query_text is null and v_policies is null and v_options.context is null then
+    v_hits := tracestore.ann_hits(v_served, @vector@.l2_normalize(query_embedding), match_count, v_wanted, v_options, v_settings);
+    if cardinality(v_hits) > 0 then
+      perform tracestore.check_time(v_options.max_ms);
+      return query select * from unnest(v_hits);
+      return;
+    end if;
+  end if;
+  if query_text is not null and mode <> 'lexical' then
+    v_options := tracestore.with_weights(v_options);
+    v_settings := v_settings || jsonb_build_object(
+      'rrf_k', v_options.rrf_k, 'dense_weight', v_options.dense_weight, 'lexical_weight', v_options.lexical_weight);
   end if;
   loop
     if query_text is not null then
@@ -133,10 +124,8 @@ begin
   perform tracestore.check_time(v_options.max_ms);
   return query execute format('select * from tracestore.%I($1, $2, $3, $4, $5, $6)', 'evidence_' || v_served.index_id)
   using v_found, v_contexts, v_served,
-    jsonb_strip_nulls(jsonb_build_object(
-      'mode', mode, 'match_count', match_count, 'filter', filter, 'as_of_build', as_of_build,
-      'as_of', to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      'options', options, 'candidates', case when query_text is not null then v_candidates end,
+    v_settings || jsonb_strip_nulls(jsonb_build_object(
+      'candidates', case when query_text is not null then v_candidates end,
       'conflict_policy_id', v_policies -> 'conflict_policy_id', 'conflict_policy_fired', v_settled.fired,
       'recency_policy_id', v_policies -> 'recency_policy_id', 'recency', v_terms)),
     v_dense.dense_path,

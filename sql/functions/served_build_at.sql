@@ -8,9 +8,10 @@ create type tracestore.served_build as (
   dimension integer,
   collection text,
   alias_event_id bigint,
-  policies jsonb
+  policies jsonb,
+  graph text
 );
-comment on type tracestore.served_build is 'The build that answers a search, the switch that made it the one, and the policies of its collection in force now, null: none.';
+comment on type tracestore.served_build is 'The build that answers a search, the switch that made it the one, the policies of its collection in force now, null: none, and its approximate index, hnsw, ivfflat or to be made, null: none.';
 
 create function tracestore.refuse_recipe(index_alias text, recipe_id text, as_of timestamptz)
 returns void
@@ -122,6 +123,62 @@ $$;
 comment on function tracestore.refuse_unsettled(text, timestamptz, timestamptz) is
   'Internal to served_build_at: an error for a moment of an alias that a switch may still claim which this snapshot does not know.';
 
+create function tracestore.refuse_build(index_alias text, recipe_id text, build_id bigint)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_build bigint := build_id;
+  v_recipe text;
+begin
+  if v_build is null then
+    if not exists (select from tracestore_data.alias_event e where e.alias_name = index_alias) then
+      perform tracestore.refuse_alias(index_alias);
+    end if;
+    select a.build_id into v_build
+    from tracestore_data.alias a join tracestore_data.recipe r using (recipe_key)
+    where a.alias_name = index_alias and r.recipe_id = refuse_build.recipe_id;
+    if not found then
+      perform tracestore.refuse_recipe(index_alias, refuse_build.recipe_id, 'infinity');
+    end if;
+  end if;
+  select r.recipe_id into v_recipe
+  from tracestore_data.build b
+  join tracestore_data.retrieval_index i using (index_id)
+  join tracestore_data.recipe r using (recipe_key)
+  where b.build_id = v_build and b.state = 'ready'
+    and (index_alias is null or i.collection_id = (
+      select e.collection_id from tracestore_data.alias_event e where e.alias_name = index_alias order by e.alias_event_id desc limit 1));
+  if not found then
+    raise exception using errcode = 'TS003', message = format('there is no ready build B-%s here', v_build),
+      hint = 'View tracestore.builds lists builds with their state and collection.';
+  end if;
+  raise exception using errcode = 'TS002',
+    message = format('build B-%s was embedded with recipe %L, the query with %L', v_build, v_recipe, refuse_build.recipe_id),
+    hint = 'Embed the query with the recipe of the index.';
+end
+$$;
+comment on function tracestore.refuse_build(text, text, bigint) is
+  'Internal to served_build_at: says why there is nothing that answers; build_id null: what the alias serves now.';
+
+create function tracestore.refuse_alias(index_alias text)
+returns void
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using errcode = 'TS003', message = format('alias %s does not exist', quote_ident(index_alias)),
+    hint = 'View tracestore.aliases lists them; tracestore.publish() makes one.';
+end
+$$;
+comment on function tracestore.refuse_alias(text) is 'Internal to served_build_at: an error for an alias that was never switched.';
+
 create function tracestore.served_build_at(
   index_alias text, recipe_id text, as_of_build bigint, as_of timestamptz)
 returns tracestore.served_build
@@ -146,22 +203,14 @@ begin
     raise exception using errcode = 'TS001', message = 'neither an alias nor a build was given',
       hint = 'Give index_alias, or as_of_build to search a build that no alias serves.';
   end if;
-  if index_alias is not null then
+  if index_alias is not null and (as_of_build is not null or as_of is not null) then
     select e.collection_id, e.occurred_at into v_collection, v_last_switch
     from tracestore_data.alias_event e where e.alias_name = index_alias order by e.alias_event_id desc limit 1;
     if not found then
-      raise exception using errcode = 'TS003', message = format('alias %s does not exist', quote_ident(index_alias)),
-        hint = 'View tracestore.aliases lists them; tracestore.publish() makes one.';
+      perform tracestore.refuse_alias(index_alias);
     end if;
   end if;
-  if as_of_build is null and as_of is null then
-    select a.build_id, a.alias_event_id into v_build, v_event
-    from tracestore_data.alias a join tracestore_data.recipe r using (recipe_key)
-    where a.alias_name = index_alias and r.recipe_id = served_build_at.recipe_id;
-    if not found then
-      perform tracestore.refuse_recipe(index_alias, served_build_at.recipe_id, 'infinity');
-    end if;
-  elsif as_of is not null then
+  if as_of is not null then
     perform tracestore.refuse_unsettled(index_alias, as_of, v_last_switch);
     -- The switch in force then, by the order of switching, of the recipe asked for.
     select e.to_build_id, e.alias_event_id into v_build, v_event
@@ -172,22 +221,21 @@ begin
       perform tracestore.refuse_recipe(index_alias, served_build_at.recipe_id, as_of);
     end if;
   end if;
-  select b.build_id, b.index_id, b.index_version, b.level, r.recipe_id, r.dimension, c.slug, v_event, c.policies
+  -- All in one look: it is a part of every search, where it finds nothing in the processor's memory any more.
+  select
+    b.build_id, b.index_id, b.index_version, b.level, r.recipe_id, r.dimension, c.slug, coalesce(v_event, a.alias_event_id),
+    c.policies, case when exists (
+        select from pg_index x where x.indexrelid = to_regclass('tracestore_data.embedding_' || b.index_id || '_ann') and x.indisvalid)
+      then i.settings_json #>> '{ann,kind}' when i.settings_json -> 'ann' <> 'null' then 'to be made' end
   into v_served
-  from tracestore_data.build b
-  join tracestore_data.retrieval_index i using (index_id)
-  join tracestore_data.recipe r using (recipe_key)
-  join tracestore_data.collection c using (collection_id)
-  where b.build_id = v_build and b.state = 'ready' and (v_collection is null or i.collection_id = v_collection);
+  from tracestore_data.recipe r
+  left join tracestore_data.alias a on v_build is null and a.alias_name = index_alias and a.recipe_key = r.recipe_key
+  join tracestore_data.build b on b.build_id = coalesce(v_build, a.build_id) and b.state = 'ready'
+  join tracestore_data.retrieval_index i on i.index_id = b.index_id and i.recipe_key = r.recipe_key
+  join tracestore_data.collection c on c.collection_id = i.collection_id
+  where r.recipe_id = served_build_at.recipe_id and (v_collection is null or i.collection_id = v_collection);
   if not found then
-    raise exception using errcode = 'TS003', message = format('there is no ready build B-%s here', v_build),
-      hint = 'View tracestore.builds lists builds with their state and collection.';
-  end if;
-  if v_served.recipe_id is distinct from served_build_at.recipe_id then
-    raise exception using errcode = 'TS002',
-      message = format('build B-%s was embedded with recipe %L, the query with %L', v_build, v_served.recipe_id,
-        served_build_at.recipe_id),
-      hint = 'Embed the query with the recipe of the index.';
+    perform tracestore.refuse_build(index_alias, served_build_at.recipe_id, v_build);
   end if;
   return v_served;
 end

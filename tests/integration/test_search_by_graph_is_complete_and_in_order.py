@@ -174,7 +174,8 @@ def test_thirty_that_are_equally_near_come_in_one_order(
     for run in range(3):
         # Another place on the disk and in the graph, for a twin and for others.
         conn.execute(
-            "update tracestore_data.embedding set live = live where get_byte(content_key, 0) %% 16 = %s", [run]
+            "update tracestore_data.embedding set live = live where get_byte(content_key, 0) %% 16 = %s",
+            [run],
         )
         for mode, k in ((mode, k) for mode in ("exact", "auto", "ann") for k in (3, 10, 30)):
             found = store.search(conn, "main", rows[5], embedder.recipe.recipe_id, k, mode=mode)

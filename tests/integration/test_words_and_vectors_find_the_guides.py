@@ -47,6 +47,12 @@ def test_each_hit_says_what_each_leg_made_of_it(guides: Connection) -> None:
         guides, None, vector, MODEL.recipe.recipe_id, 20, query_text=item.query, as_of_build=1
     )
     for hit in hits:
+        assert {
+            "rrf_k": 2,
+            "dense_weight": 1,
+            "lexical_weight": 2,
+            "candidates": 100,
+        }.items() <= hit.settings.items()
         assert hit.dense_rank or hit.lexical_rank
         score = (1 / (2 + hit.dense_rank) if hit.dense_rank else 0) + (
             2 / (2 + hit.lexical_rank) if hit.lexical_rank else 0
