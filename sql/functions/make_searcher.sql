@@ -24,7 +24,7 @@ begin
         select e.content_key, round(((e.vec operator(@vector@.<#>) unit_query) + 0)::numeric, 6) as distance_key
         from tracestore_data.embedding e
         where e.index_id = %1$s and e.live
-        order by (e.vec::@vector@.%2$s) operator(@vector@.<#>) (unit_query::@vector@.%2$s)
+        order by (e.vec::@vector@.%2$s) operator(@vector@.%8$s) (unit_query::@vector@.%2$s)
         limit most
       ),
       pulled as (
@@ -68,7 +68,7 @@ begin
     case when all_candidates then 'materialized' else 'not materialized' end,
     case when all_candidates then '(select content_key, distance_key from near order by distance_key)' else 'near' end,
     case when all_candidates then 'order by n.distance_key, v.doc_id collate "C", v.version_seq, c.ordinal, c.span_start' else '' end,
-    chunk_columns, version_columns);
+    chunk_columns, version_columns, case when storage = 'halfvec' then '<->' else '<#>' end);
 end
 $$;
 comment on function tracestore.ann_candidates(bigint, integer, text, boolean, text, text) is

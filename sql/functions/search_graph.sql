@@ -6,7 +6,8 @@ parallel safe
 begin atomic
   select option_value::integer
   from pg_catalog.pg_class g, pg_catalog.pg_options_to_table(g.reloptions)
-  where g.oid = pg_catalog.to_regclass('tracestore_data.embedding_' || index_id || '_ann') and option_name = 'lists';
+  -- By name as the snapshot knows it: see served_build_at.
+  where g.relname = 'embedding_' || index_id || '_ann' and g.relnamespace = 'tracestore_data'::pg_catalog.regnamespace and option_name = 'lists';
 end;
 comment on function tracestore.lists_of(bigint) is 'How many lists the IVFFlat index of an index has; null without one.';
 

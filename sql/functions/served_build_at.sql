@@ -225,7 +225,10 @@ begin
   select
     b.build_id, b.index_id, b.index_version, b.level, r.recipe_id, r.dimension, c.slug, coalesce(v_event, a.alias_event_id),
     c.policies, case when exists (
-        select from pg_index x where x.indexrelid = to_regclass('tracestore_data.embedding_' || b.index_id || '_ann') and x.indisvalid)
+        -- By name as this snapshot knows it, not by to_regclass: while a graph is exchanged for a new one that gives the
+        -- new one, of which an older snapshot does not know yet that it is valid.
+        select from pg_class g join pg_index x on x.indexrelid = g.oid
+        where g.relname = 'embedding_' || b.index_id || '_ann' and g.relnamespace = 'tracestore_data'::regnamespace and x.indisvalid)
       then i.settings_json #>> '{ann,kind}' when i.settings_json -> 'ann' <> 'null' then 'to be made' end
   into v_served
   from tracestore_data.recipe r

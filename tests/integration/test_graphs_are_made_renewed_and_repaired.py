@@ -19,6 +19,7 @@ from tracestore.build.run import BuildOptions
 from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection, connect
 from tracestore.errors import GateFailed, InputError, NotFound
+from tracestore.evaluation import ann_recall
 
 HNSW = AnnSettings("hnsw")
 ROWS = clustered(1_200, 32, clusters=20, spread=0.8, seed=2)
@@ -155,6 +156,29 @@ def test_searches_and_builds_go_on_while_a_graph_is_renewed(dsn: str, conn: Conn
     assert [[row[:2] for row in rows] for rows in seen] == [[row[:2] for row in found]] * len(seen)
 
 
+@pytest.mark.parametrize("ann", [HNSW, AnnSettings("ivfflat", lists=10)], ids=["hnsw", "ivfflat"])
+def test_a_transaction_from_before_the_exchange_searches_on(
+    dsn: str, conn: Connection, ann: AnnSettings
+) -> None:
+    # A snapshot may be older than the moment from which a new graph is valid, and a search later than its exchange.
+    embedder = made(conn, ann)
+    name = "embedding_1_ann"
+    (definition,) = conn.execute(
+        "select definition from tracestore.search_indexes(1) where purpose = 'ann'"
+    ).fetchone() or ("",)
+    with connect(dsn) as other:
+        other.execute("begin isolation level repeatable read")
+        other.execute("select pg_current_snapshot()")
+        found = rank(conn, embedder)
+        assert found[0][2] == ann.kind
+        conn.execute(f"create index {name}_new {definition}".encode())
+        with conn.transaction():
+            graph._rename(conn, name, f"{name}_old")
+            graph._rename(conn, f"{name}_new", name)
+        assert rank(other, embedder) == found
+        other.execute("commit")
+
+
 def test_how_far_the_server_is_is_shown_while_a_served_index_is_made_beside_its_users(
     dsn: str, conn: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +253,26 @@ def test_half_precision_finds_and_full_precision_ranks(
         assert found[0].dense_path == only[0].dense_path == ann.kind
         answers = [[(hit.citation, hit.score) for hit in hits] for hits in (exact, found, only)]
         assert answers[1] == answers[2] == answers[0]
+
+
+def test_half_precision_loses_none_of_what_is_nearly_the_same(conn: Connection) -> None:
+    # Boilerplate with a few words of difference: cosines of 0.9999, and lengths that rounding makes as different.
+    rows = clustered(1_200, 1024, clusters=12, spread=0.01, seed=4)
+    embedder = ArrayEmbedder(rows)
+    report = vectors.make(conn, "c", embedder, AnnSettings("hnsw", "halfvec"))
+    store.publish(conn, "main", report.build_id)
+    conn.execute("analyze")
+    recalls = []
+    for query in rows[::60]:
+        exact, found = (
+            [
+                -hit.score
+                for hit in store.search(conn, "main", query, embedder.recipe.recipe_id, 20, mode=mode)
+            ]
+            for mode in ("exact", "ann")
+        )
+        recalls.append(ann_recall(found, exact, 20))
+    assert np.mean(recalls) >= 0.98
 
 
 def test_the_commands_make_and_renew(dsn: str, tmp_path: Path) -> None:
