@@ -1,4 +1,4 @@
--- requires: make_searcher, nearest_chunks, filtered_chunks, visible_chunks, labels_hide_documents, search_graph, search_options, served_build_at
+-- requires: is_far_off, make_searcher, nearest_chunks, filtered_chunks, visible_chunks, labels_hide_documents, search_graph, search_options, served_build_at
 create type tracestore.dense_result as (
   near tracestore.near_chunk[],
   dense_path text,
@@ -16,7 +16,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_result tracestore.dense_result;
-  v_way text := case when wanted is null then 'vectors first' else 'filter first' end;
+  v_way text := 'vectors first';
+  v_filtered tracestore.filtered_result;
 begin
   if wanted is null and tracestore.few_are_visible(served.index_id, served.build_id) then
     v_way := 'visible first';
@@ -24,7 +25,9 @@ begin
   elsif wanted is null then
     v_result.near := tracestore.nearest_chunks(served.index_id, served.build_id, unit_query, match_count, null);
   else
-    v_result.near := tracestore.filtered_chunks(served.index_id, served.build_id, unit_query, match_count, wanted);
+    v_filtered := tracestore.filtered_chunks(served.index_id, served.build_id, unit_query, match_count, wanted);
+    v_result.near := v_filtered.near;
+    v_way := v_filtered.way;
   end if;
   v_result.dense_path := 'exact';
   v_result.path := concat('exact: ', v_way, '; ' || why);
@@ -162,6 +165,30 @@ $$;
 comment on function tracestore.ann_only_chunks(tracestore.served_build, text, @vector@.vector, integer, tracestore.search_filter, tracestore.search_options) is
   'Internal to dense_chunks: mode ann. One scan, where it is too short another with all the effort there is, then exactly.';
 
+create function tracestore.chunks_if_few(
+  served tracestore.served_build, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter)
+returns tracestore.near_chunk[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_few bigint;
+  v_kept tracestore.kept_versions;
+begin
+  -- An exact search begins with the same look, and a filter that keeps more ends this one early.
+  select greatest(100, b.documents / 50) into strict v_few from tracestore_data.build b where b.build_id = served.build_id;
+  v_kept := tracestore.versions_kept(served.index_id, served.build_id, wanted, v_few + 1);
+  if cardinality(v_kept.version_key) > v_few or v_kept.share > 0.05 then
+    return null;
+  end if;
+  return tracestore.chunks_of_versions(served.index_id, served.build_id, unit_query, match_count, v_kept.version_key);
+end
+$$;
+comment on function tracestore.chunks_if_few(tracestore.served_build, @vector@.vector, integer, tracestore.search_filter) is
+  'The nearest chunks among what a filter keeps, exactly, where it keeps one document of fifty, or a hundred; null where it keeps more.';
+
 create function tracestore.auto_chunks(
   served tracestore.served_build, kind text, unit_query @vector@.vector, match_count integer, wanted tracestore.search_filter,
   options tracestore.search_options)
@@ -181,6 +208,7 @@ declare
   v_effort integer := coalesce(options.ef_search, greatest(100, 3 * match_count));
   v_highest integer := 1000;
   v_most integer;
+  v_near tracestore.near_chunk[];
   v_scanned tracestore.ann_result;
   v_first tracestore.near_chunk[];
   v_second tracestore.near_chunk[];
@@ -207,7 +235,13 @@ begin
     if cardinality(wanted.doc_id) <= 100 or 2 * v_effort > v_highest then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
     end if;
-    v_most := greatest(25, match_count);
+    if not tracestore.labels_hide_documents() then
+      v_near := tracestore.chunks_if_few(served, unit_query, match_count, wanted);
+      if v_near is not null then
+        return row(v_near, 'exact', 'exact: filter first; selective filter')::tracestore.dense_result;
+      end if;
+    end if;
+    v_most := greatest(50, match_count);
     v_scanned := tracestore.ann_scan(served, kind, unit_query, v_enough, wanted, case kind when 'hnsw' then least(v_most, v_highest) else 1 end, v_most);
     if cardinality(v_scanned.near) = 0 then
       return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'selective filter');
@@ -217,7 +251,7 @@ begin
     if kind = 'ivfflat' then
       v_effort := coalesce(options.probes, ceil(1.5 * sqrt(v_lists * v_count / v_share / 10))::integer);
     else
-      -- Of so few it is an estimate: what comes near to enough is worth the look, at a tenth of an exact search of so many.
+      -- Of fifty it is an estimate: what comes near to enough is worth the look, at a tenth of an exact search of so many.
       v_effort := greatest(v_effort, least(case when v_share >= 0.05 then v_highest / 2 else v_highest end, 1.2 * v_enough / v_share));
     end if;
   end if;
@@ -234,6 +268,10 @@ begin
   if v_first is not null or v_effort < 2 * v_enough then
     v_second := tracestore.whole_answer(
       tracestore.ann_scan(served, kind, unit_query, v_enough, wanted, 2 * v_effort, v_most), v_count, v_enough);
+    -- Of far questions a graph finds one cluster and does not leave it, whatever the effort: looks agree, and are wrong.
+    if v_second is not null and tracestore.is_far_off(served.index_id, unit_query, v_second) then
+      return tracestore.exact_chunks(served, unit_query, match_count, wanted, 'far from what the graph found');
+    end if;
     if v_first = v_second then
       return row(v_second[:match_count], kind, v_name || v_effort || ' and ' || 2 * v_effort)::tracestore.dense_result;
     end if;

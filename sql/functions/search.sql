@@ -129,7 +129,8 @@ begin
       'conflict_policy_id', v_policies -> 'conflict_policy_id', 'conflict_policy_fired', v_settled.fired,
       'recency_policy_id', v_policies -> 'recency_policy_id', 'recency', v_terms)),
     v_dense.dense_path,
-    case when mode = 'lexical' then 'lexical' else v_dense.path || case when query_text is null then '' else ' + lexical' end end
+    case when mode = 'lexical' then 'lexical' else v_dense.path
+      || case when query_text is null then '' when cardinality(v_lexical) = 0 then ' + lexical, which found nothing' else ' + lexical' end end
     || case when v_terms is not null then '; recency' else '' end
     || case when v_settled.dropped > 0 then format('; %s dropped by policy', v_settled.dropped) else '' end;
 end

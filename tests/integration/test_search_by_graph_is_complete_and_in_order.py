@@ -16,6 +16,7 @@ from tests.databases import empty_database
 from tracestore import db, store
 from tracestore.build.settings import AnnSettings
 from tracestore.db import Connection
+from tracestore.evaluation import ann_recall
 from tracestore.types import Hit
 
 ROWS = 6_000
@@ -156,6 +157,30 @@ def test_what_was_withdrawn_nearby_hides_nothing_behind_it(lab: Lab) -> None:
     finally:
         for number in range(60):
             store.restore(lab.conn, "c", f"doc-{number:07}")
+
+
+def test_a_question_far_from_everything_is_not_answered_from_the_wrong_cluster(conn: Connection) -> None:
+    # Clusters of 600: a scan that was led into one fills its list there, with whatever effort, and agrees with itself.
+    rows = clustered(6_000, 256, clusters=10, spread=0.3, seed=1)
+    embedder = ArrayEmbedder(rows)
+    store.publish(conn, "main", vectors.make(conn, "c", embedder, AnnSettings("hnsw")).build_id)
+    conn.execute("analyze")
+    draw = np.random.default_rng(3)
+    far = unit(draw.standard_normal((20, 256)))
+    near = unit(rows[:2_000:100] + draw.standard_normal((20, 256)) * 0.5 / 16)
+    recalls, by_graph = [], []
+    for query in (*far, *near):
+        exact, found, ann = (
+            store.search(conn, "main", query, embedder.recipe.recipe_id, 10, mode=mode)
+            for mode in ("exact", "auto", "ann")
+        )
+        keys = [[-hit.score for hit in hits] for hits in (exact, found, ann)]
+        recalls.append([ann_recall(each, keys[0], 10) for each in keys[1:]])
+        by_graph.append(found[0].dense_path == "hnsw")
+    auto, once = np.mean(recalls[:20], axis=0)
+    assert once < 0.8
+    assert auto >= 0.95
+    assert sum(by_graph[20:]) >= 18
 
 
 @pytest.mark.parametrize("kind", ["hnsw", "ivfflat"])

@@ -130,3 +130,4 @@ def test_without_a_word_that_is_known_it_is_the_vectors_alone(store: Connection,
     hits = ask(store, 20, query_text=text)
     assert [hit.citation for hit in hits] == [hit.citation for hit in ask(store, 20)]
     assert {hit.lexical_rank for hit in hits} == {None}
+    assert {hit.path for hit in hits} == {"exact: vectors first + lexical, which found nothing"}

@@ -97,6 +97,14 @@ def test_an_empty_filter_is_none(store: Connection) -> None:
     assert {hit.path for hit in filtered} == {"exact: vectors first"}
 
 
+def test_the_path_says_what_was_read_first(store: Connection) -> None:
+    query = coarse_units(1, DIMENSION, seed=3)[0]
+    for documents, way in ((1, "filter first"), (29, "vectors first, then filter")):
+        kept = {"doc_id": [f"doc {number}" for number in range(documents)]}
+        paths = {hit.path for hit in search(store, "live", query, RECIPE, filter=kept)}
+        assert paths == {f"exact: {way}"}
+
+
 def test_class_and_family_are_those_of_the_build_and_labels_those_of_today(conn: Connection) -> None:
     embedder = TableEmbedder(2)
     embedder.learn({"word": [1, 0]})
