@@ -12,6 +12,7 @@ from psycopg import sql
 from benchmarks import vectors
 from benchmarks.vectors import ArrayEmbedder, clustered
 from tests.command import Cli
+from tests.databases import require_superuser
 from tracestore import store
 from tracestore.build import build, graph
 from tracestore.build.reindex import reindex
@@ -69,7 +70,8 @@ def test_reindex_is_a_build_of_the_same_corpus_with_a_new_graph(conn: Connection
     assert not build(conn, "c", embedder, vectors.settings(embedder, HNSW)).created
 
 
-def test_a_graph_that_was_left_unfinished_is_made_by_the_next_build(conn: Connection) -> None:
+def test_a_graph_that_was_left_unfinished_is_made_by_the_next_build(admin_dsn: str, conn: Connection) -> None:
+    require_superuser(admin_dsn)
     embedder = made(conn, HNSW)
     conn.execute(
         "update pg_index set indisvalid = false where indexrelid = 'tracestore_data.embedding_1_ann'::regclass"

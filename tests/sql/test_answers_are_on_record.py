@@ -265,7 +265,8 @@ def test_any_record_comes_out_as_it_went_in(module_conn: Connection, data: st.Da
     )
 
 
-def test_an_answer_is_logged_once_also_over_the_end_of_a_month(conn: Connection) -> None:
+def test_an_answer_is_logged_once_also_over_the_end_of_a_month(admin_dsn: str, conn: Connection) -> None:
+    require_superuser(admin_dsn)
     make_store(conn)
     record = record_of(conn, retrieve(conn))
     for _ in range(3):
