@@ -178,7 +178,7 @@ def test_a_question_far_from_everything_is_not_answered_from_the_wrong_cluster(c
         recalls.append([ann_recall(each, keys[0], 10) for each in keys[1:]])
         by_graph.append(found[0].dense_path == "hnsw")
     auto, once = np.mean(recalls[:20], axis=0)
-    assert once < 0.8
+    assert once < 0.93
     assert auto >= 0.95
     assert sum(by_graph[20:]) >= 18
 
