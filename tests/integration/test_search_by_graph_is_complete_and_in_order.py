@@ -166,7 +166,8 @@ def test_a_question_far_from_everything_is_not_answered_from_the_wrong_cluster(c
     store.publish(conn, "main", vectors.make(conn, "c", embedder, AnnSettings("hnsw")).build_id)
     conn.execute("analyze")
     draw = np.random.default_rng(3)
-    far = unit(draw.standard_normal((20, 256)))
+    # So many, because each graph is built in another order: of twenty questions one of them once found 0.805.
+    far = unit(draw.standard_normal((80, 256)))
     near = unit(rows[:2_000:100] + draw.standard_normal((20, 256)) * 0.5 / 16)
     recalls, by_graph = [], []
     for query in (*far, *near):
@@ -177,10 +178,10 @@ def test_a_question_far_from_everything_is_not_answered_from_the_wrong_cluster(c
         keys = [[-hit.score for hit in hits] for hits in (exact, found, ann)]
         recalls.append([ann_recall(each, keys[0], 10) for each in keys[1:]])
         by_graph.append(found[0].dense_path == "hnsw")
-    auto, once = np.mean(recalls[:20], axis=0)
-    assert once < 0.93
+    auto, once = np.mean(recalls[:80], axis=0)
+    assert once < 0.8
     assert auto >= 0.95
-    assert sum(by_graph[20:]) >= 18
+    assert sum(by_graph[80:]) >= 18
 
 
 @pytest.mark.parametrize("kind", ["hnsw", "ivfflat"])
