@@ -18,7 +18,7 @@ begin
   end if;
   v_effort := tracestore.ann_effort(served.graph, match_count, options, tracestore.ann_most(served.index_id, served.graph));
   v_before := tracestore.begin_scans();
-  perform set_config(case served.graph when 'hnsw' then 'hnsw.ef_search' else 'ivfflat.probes' end, v_effort::text, true);
+  perform set_config(tracestore.effort_setting(served.graph), v_effort::text, true);
   execute format('select tracestore.%I($1, $2, $3, $4, $5, $6, $7)', 'ann_hits_' || served.index_id)
   into v_hits using served, unit_query, match_count, wanted, settings, served.graph, tracestore.ann_path(served.graph, v_effort);
   perform tracestore.end_scans(v_before);

@@ -66,7 +66,7 @@ as $$
 declare
   v_result tracestore.ann_result;
 begin
-  perform set_config(case kind when 'hnsw' then 'hnsw.ef_search' else 'ivfflat.probes' end, effort::text, true);
+  perform set_config(tracestore.effort_setting(kind), effort::text, true);
   execute format('select * from tracestore.%I($1, $2, $3, $4, $5)', 'ann_' || served.index_id)
   into v_result using served.build_id, unit_query, match_count, wanted, most;
   return v_result;

@@ -1,4 +1,4 @@
--- requires: hit, near_chunk, ranked_chunk, served_build_at, search_filter, citation, page_of, contexts_of
+-- requires: search_graph, hit, near_chunk, ranked_chunk, served_build_at, search_filter, citation, page_of, contexts_of
 create type tracestore.ann_result as (
   near tracestore.near_chunk[],
   reach numeric,
@@ -68,7 +68,7 @@ begin
     case when all_candidates then 'materialized' else 'not materialized' end,
     case when all_candidates then '(select content_key, distance_key from near order by distance_key)' else 'near' end,
     case when all_candidates then 'order by n.distance_key, v.doc_id collate "C", v.version_seq, c.ordinal, c.span_start' else '' end,
-    chunk_columns, version_columns, case when storage = 'halfvec' then '<->' else '<#>' end);
+    chunk_columns, version_columns, tracestore.ann_operator(storage));
 end
 $$;
 comment on function tracestore.ann_candidates(bigint, integer, text, boolean, text, text) is

@@ -81,7 +81,7 @@ begin
     'explain (analyze, buffers, timing off, summary off, format json)
      select from tracestore_data.embedding e where e.index_id = %1$s and e.live
      order by (e.vec::@vector@.%2$s(%3$s)) operator(@vector@.%4$s) ($1::@vector@.%2$s(%3$s))',
-    v_served.index_id, v_type, v_served.dimension, case v_type when 'halfvec' then '<->' else '<#>' end)
+    v_served.index_id, v_type, v_served.dimension, tracestore.ann_operator(v_type))
   into v_plan using v_unit;
   perform tracestore.end_scans(v_before);
   v_plan := jsonb_path_query_first(v_plan, '$.** ? (@."Node Type" == "Index Scan")');

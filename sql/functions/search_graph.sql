@@ -25,3 +25,22 @@ begin atomic
   where p.oid = pg_catalog.to_regclass('tracestore_data.embedding_' || vectors_of.index_id);
 end;
 comment on function tracestore.vectors_of(bigint) is 'About how many vectors an exact scan of an index reads, by the statistics of its table.';
+
+create function tracestore.ann_operator(type text)
+returns text
+language sql
+immutable
+parallel safe
+-- Rounded to half precision unit vectors differ in length, and by inner product the longest is the nearest of all: of
+-- passages that are nearly the same, a graph by it led to 0.87.
+return case type when 'halfvec' then '<->' else '<#>' end;
+comment on function tracestore.ann_operator(text) is
+  'The operator that an approximate index over vector or halfvec is ordered by: distance, or inner product.';
+
+create function tracestore.effort_setting(kind text)
+returns text
+language sql
+immutable
+parallel safe
+return case kind when 'hnsw' then 'hnsw.ef_search' else 'ivfflat.probes' end;
+comment on function tracestore.effort_setting(text) is 'The setting of pgvector that says how far a scan looks; an expression, which is inlined.';

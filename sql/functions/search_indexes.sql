@@ -51,11 +51,9 @@ begin
     end if;
     return query select
       format('embedding_%s_ann', index_id), 'ann',
-      format('on tracestore_data.%I using %s ((vec::@vector@.%s(%s)) @vector@.%s) with (%s) where live',
-        'embedding_' || index_id, v_ann ->> 'kind', v_ann ->> 'type', v_dimension,
-        -- Rounded to half precision unit vectors differ in length, and by inner product the longest is the nearest of all:
-        -- of passages that are nearly the same, a graph by it led to 0.87.
-        case v_ann ->> 'type' when 'halfvec' then 'halfvec_l2_ops' else 'vector_ip_ops' end, v_with),
+      format('on tracestore_data.%I using %s ((vec::@vector@.%s(%s)) @vector@.%s_%s_ops) with (%s) where live',
+        'embedding_' || index_id, v_ann ->> 'kind', v_ann ->> 'type', v_dimension, v_ann ->> 'type',
+        case tracestore.ann_operator(v_ann ->> 'type') when '<->' then 'l2' else 'ip' end, v_with),
       tracestore.index_is_valid(format('embedding_%s_ann', index_id)), v_bytes / 1024, v_live,
       -- Lists trained on few vectors, or none, hide what comes later: recall near 0.
       case when v_ann ->> 'kind' = 'ivfflat' and v_live < greatest(1000, 10 * (v_ann ->> 'lists')::bigint) then
